@@ -1,0 +1,79 @@
+package protocol
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Step is one step of a plugin's life that the host asks for.
+type Step string
+
+// The steps, in the order of a life. What each means on a wire is the dialect's
+// business; a dialect that has no word for a step answers it at once.
+const (
+	// StepLoad reads the plugin's code. AIRI imports the module.
+	StepLoad Step = "load"
+	// StepInit lets the plugin prepare itself. AIRI calls its init hook.
+	StepInit Step = "init"
+	// StepSetup lets the plugin contribute. AIRI calls its setupModules hook;
+	// Paperclip and elizaOS workers answer initialize and init-complete.
+	StepSetup Step = "setup"
+	// StepStop lets the plugin end in good order.
+	StepStop Step = "stop"
+)
+
+// Call is one invocation of a capability, in either direction.
+type Call struct {
+	// Key names the capability, e.g. "tool:greet".
+	Key string
+	// Input is what goes in, by the capability's kind; nil stands for none.
+	Input json.RawMessage
+	// Plugin and Instance pick the owner; "" leaves the choice to the host.
+	Plugin, Instance string
+	// Scope is the tenant; "" is the caller's own or the configured default.
+	Scope string
+	// Deadline is when the caller stops waiting; zero stands for the default.
+	Deadline time.Time
+	// Trace is a W3C traceparent value, or "".
+	Trace string
+	// Caller names the plugin that calls; "" is the host itself.
+	Caller string
+}
+
+// Offer is one capability as its plugin declares it.
+type Offer struct {
+	// Key is "<kind>:<name>", or an ecosystem's own key as it is.
+	Key string `json:"key"`
+	// Invocable tells that the capability can be called; others can only be
+	// awaited.
+	Invocable bool `json:"invocable"`
+	// Priority ranks several owners of one key; the highest wins.
+	Priority int `json:"priority,omitempty"`
+	// Description is for people.
+	Description string `json:"description,omitempty"`
+	// InputSchema is a JSON Schema for the input; nil accepts anything.
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+	// Metadata is a JSON object for whoever asks; nil for none.
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+}
+
+// Event is one event on a plugin's own channel, or one that the router carries.
+type Event struct {
+	// Name is the event's type, e.g. "module:status".
+	Name string
+	// Payload is a value that encodes to the JSON payload: raw JSON, or a value
+	// of the dialect. It is encoded only if somebody listens.
+	Payload any
+}
+
+// JSON returns the payload as JSON; an absent payload is nil.
+func (e Event) JSON() (json.RawMessage, error) {
+	switch p := e.Payload.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		return p, nil
+	default:
+		return json.Marshal(p)
+	}
+}

@@ -1,0 +1,98 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Dialect is what the frames of one ecosystem mean. Implementations are values
+// without state and may be used by any number of goroutines.
+type Dialect interface {
+	// Name is the dialect's name as it stands in manifests, logs and errors:
+	// "airi", "paperclip", "eliza".
+	Name() string
+
+	// Codec returns the stateless half. It may be used concurrently.
+	Codec() Codec
+
+	// NewDriver returns the state machine of the host's end of one connection.
+	// A driver is not safe for concurrent use: whoever owns the connection runs
+	// it under one lock.
+	NewDriver(Settings) Driver
+
+	// Narrate returns the events that this ecosystem's host puts on a plugin's
+	// own channel at a moment of its session, in order; nil where the ecosystem
+	// has no such channel. It must not keep or change the moment.
+	Narrate(Moment) []Event
+}
+
+// Codec turns records into wire messages and back.
+type Codec interface {
+	// Decode reads one record (one line, one text frame, without its line end).
+	// The messages keep no reference to record. An error means that the record
+	// is no frame of this dialect; the connection may go on.
+	Decode(record []byte) ([]Message, error)
+
+	// Encode appends the record for m to dst, without a line end. It fails on a
+	// message that this dialect cannot write.
+	Encode(dst []byte, m Message) ([]byte, error)
+}
+
+// Message is one frame of a wire, in its own dialect's type.
+type Message any
+
+// Driver is the state machine of one end of one connection.
+type Driver interface {
+	// Step takes what happened and appends to out what has to be done, in order.
+	// now is the time of the input; a driver reads no clock of its own.
+	Step(now time.Time, in Input, out []Effect) []Effect
+}
+
+// Settings are what a driver is born with. The zero value works.
+type Settings struct {
+	// Plugin and Session name the far end in errors.
+	Plugin, Session string
+
+	// MaxPending is how many calls may be in flight in each direction; the next
+	// one fails with CodeOverloaded. Zero means DefaultMaxPending.
+	MaxPending int
+}
+
+// DefaultMaxPending is how many calls may be in flight in one direction of one
+// connection when Settings say nothing.
+const DefaultMaxPending = 4096
+
+// Pending returns the limit in force.
+func (s Settings) Pending() int {
+	if s.MaxPending <= 0 {
+		return DefaultMaxPending
+	}
+	return s.MaxPending
+}
+
+// Serving is a Dialect that brings host services of its own: what its ecosystem's
+// modules expect to be able to call.
+type Serving interface {
+	// Services returns the services, working on the host's registry.
+	Services(Registry) []ServiceOffer
+}
+
+// ServiceOffer is one service that a dialect brings.
+type ServiceOffer struct {
+	Key     string
+	Service Service
+	// Listed tells that the key is announced as a ready capability of the host,
+	// with the metadata.
+	Listed   bool
+	Metadata json.RawMessage
+}
+
+// Registry is what a dialect's services may ask of the host's capabilities.
+type Registry interface {
+	// WaitCapability returns the capability's descriptor as JSON once it is
+	// ready. A timeout of 0 or less means the host's default.
+	WaitCapability(ctx context.Context, key string, timeout time.Duration) (json.RawMessage, error)
+	// CapabilitySnapshot returns all descriptors as a JSON array.
+	CapabilitySnapshot() (json.RawMessage, error)
+}

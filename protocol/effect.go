@@ -1,0 +1,98 @@
+package protocol
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Effect is what has to be done after an input: one of Send, Complete, Progress,
+// Serve, Abandon, Ran, Offered, Retracted, Emitted, Chunk, SetTimer, StopTimer,
+// Dropped and Fail.
+type Effect interface{ effect() }
+
+// Send is a frame to write.
+type Send struct{ Message Message }
+
+// Complete ends one call that the host made: the caller gets Result or Err.
+type Complete struct {
+	ID     CallID
+	Result json.RawMessage
+	Err    error
+}
+
+// Progress is an intermediate item of a call that the host made: a chunk of a
+// stream, a callback, a report. It restarts the call's idle limit.
+type Progress struct {
+	ID   CallID
+	Item json.RawMessage
+}
+
+// Serve is a call that the peer makes: of a host service, or of a capability
+// that another session offers. Exactly one Reply with the same id is owed,
+// unless the connection ends first.
+type Serve struct {
+	ID   RequestID
+	Call Call
+}
+
+// Abandon tells that the peer no longer waits for a call of its own. A Reply
+// that still comes is dropped.
+type Abandon struct{ ID RequestID }
+
+// Ran tells that a step asked for by Run is over, and how.
+type Ran struct {
+	Step Step
+	Err  error
+}
+
+// Offered tells that the peer offers a capability (again: with new details).
+type Offered struct{ Offer Offer }
+
+// Retracted tells that the peer offers a capability no more.
+type Retracted struct{ Key string }
+
+// Emitted is an event that the plugin put on its own channel.
+type Emitted struct{ Event Event }
+
+// Chunk is data for a route.
+type Chunk struct {
+	Route string
+	Data  []byte
+}
+
+// SetTimer asks for a Fired input after a while; a timer that is set again
+// starts anew.
+type SetTimer struct {
+	Timer TimerID
+	After time.Duration
+}
+
+// StopTimer takes a SetTimer back.
+type StopTimer struct{ Timer TimerID }
+
+// Dropped tells that something from the peer was not used. It is counted under
+// What, which is one of a dialect's documented constants, and shown.
+type Dropped struct {
+	What string
+	// Detail is for the log, at most 200 bytes.
+	Detail string
+}
+
+// Fail tells that the connection cannot go on. The owner closes it; the driver
+// gets its Closed input as for any other end.
+type Fail struct{ Err error }
+
+func (Send) effect()      {}
+func (Complete) effect()  {}
+func (Progress) effect()  {}
+func (Serve) effect()     {}
+func (Abandon) effect()   {}
+func (Ran) effect()       {}
+func (Offered) effect()   {}
+func (Retracted) effect() {}
+func (Emitted) effect()   {}
+func (Chunk) effect()     {}
+func (SetTimer) effect()  {}
+func (StopTimer) effect() {}
+func (Dropped) effect()   {}
+func (Fail) effect()      {}

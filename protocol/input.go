@@ -1,0 +1,71 @@
+package protocol
+
+import "encoding/json"
+
+// Input is what happened to one end of a connection: one of Received, Run,
+// Emit, Invoke, Cancel, Reply, Fired and Closed.
+type Input interface{ input() }
+
+// Received is a wire message that arrived.
+type Received struct{ Message Message }
+
+// Run asks the far end to pass through one step of its life. Exactly one Ran
+// with the same Step follows, unless the connection ends first. A driver runs
+// one step at a time; a second one while the first runs fails at once.
+type Run struct {
+	Step Step
+	// Params is what the step needs, as the dialect documents it; nil for none.
+	Params json.RawMessage
+}
+
+// Emit puts an event on the plugin's own channel.
+type Emit struct{ Event Event }
+
+// Invoke asks for one call of a capability at the far end. Exactly one Complete
+// with the same id follows.
+type Invoke struct {
+	ID   CallID
+	Call Call
+}
+
+// Cancel tells that nobody waits for a call any more. The far end is told where
+// the wire has a word for it; an answer that still comes is dropped and counted.
+type Cancel struct {
+	ID     CallID
+	Reason string
+}
+
+// Reply is the host's answer to a Serve effect.
+type Reply struct {
+	ID     RequestID
+	Result json.RawMessage
+	// Err is the failure; the result is ignored then.
+	Err error
+}
+
+// Fired is a timer set by SetTimer that has run out.
+type Fired struct{ Timer TimerID }
+
+// Closed is the end of the connection. Whatever is still in flight is completed
+// with Err's words, once, and nothing may follow.
+type Closed struct{ Err error }
+
+func (Received) input() {}
+func (Run) input()      {}
+func (Emit) input()     {}
+func (Invoke) input()   {}
+func (Cancel) input()   {}
+func (Reply) input()    {}
+func (Fired) input()    {}
+func (Closed) input()   {}
+
+// CallID numbers the host's calls on one connection. The host chooses it and
+// never reuses one while its call is in flight.
+type CallID uint64
+
+// RequestID numbers the peer's calls on one connection. The driver chooses it;
+// the id that the wire uses stays inside the driver, raw.
+type RequestID uint64
+
+// TimerID names a timer of one driver.
+type TimerID uint32

@@ -1,0 +1,72 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+)
+
+// Program is a plugin that is compiled into the host. It may be opened any
+// number of times, once a session.
+type Program interface {
+	// Offers lists what is known before the program runs. They are announced
+	// with the session and become ready with it.
+	Offers() []Offer
+	// Open makes one instance for one session. It must return quickly and do no
+	// work: work belongs into the steps.
+	Open(Home) Port
+}
+
+// Port is one instance of a Program, as its session sees it. The host calls
+// Run for one step at a time; Invoke and Emit run concurrently with
+// everything. A panic in any of them is contained by the host.
+type Port interface {
+	// Has tells whether the program does anything at a step; the host does not
+	// call Run where it does not.
+	Has(Step) bool
+	// Run passes through one step. ctx ends at the step's deadline and when the
+	// session is stopped.
+	Run(ctx context.Context, step Step) error
+	// Invoke handles one call. ctx ends at the call's deadline.
+	Invoke(ctx context.Context, call *Call) (json.RawMessage, error)
+	// Listens tells whether anything listens to the channel, so that events
+	// that nobody would hear need not be made.
+	Listens() bool
+	// Emit hands over an event on the plugin's channel. It must not block.
+	Emit(Event)
+}
+
+// Home is what a session's host does for its Program. All methods may be called
+// from any goroutine and return an error once the session has ended.
+type Home interface {
+	// Module identifies the session.
+	Module() Module
+	// Serve calls a host service or another plugin's capability.
+	Serve(ctx context.Context, call Call) (json.RawMessage, error)
+	// Wait returns when all the keys are ready; each may take the host's default
+	// time.
+	Wait(ctx context.Context, keys ...string) error
+	// Offer makes a capability known, or changes it.
+	Offer(Offer) error
+	// Retract withdraws one.
+	Retract(key string) error
+	// Emit puts an event on the plugin's own channel, for the host.
+	Emit(Event) error
+	// Log is the plugin's own log, shown by the host under its name.
+	Log() *slog.Logger
+}
+
+// Service is something that the host itself offers to plugins.
+type Service interface {
+	// Serve answers one call. ctx ends at the call's deadline, or when the
+	// plugin that calls gives up or ends.
+	Serve(ctx context.Context, call Call) (json.RawMessage, error)
+}
+
+// ServiceFunc is a function as a Service.
+type ServiceFunc func(ctx context.Context, call Call) (json.RawMessage, error)
+
+// Serve calls the function.
+func (f ServiceFunc) Serve(ctx context.Context, call Call) (json.RawMessage, error) {
+	return f(ctx, call)
+}

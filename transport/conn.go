@@ -1,0 +1,47 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Conn moves records to and from one peer.
+type Conn interface {
+	// Send queues one record. It never blocks and keeps no reference to record
+	// after it returns. It fails with ErrFull when the peer is too slow (the
+	// connection goes on), with a *TooLongError when the record is above the
+	// limit (it goes on too), and with the end's reason once the connection has
+	// ended. It may be called by any number of goroutines; records of one
+	// goroutine keep their order.
+	Send(record []byte) error
+
+	// Recv returns the next record. The slice is valid until the next Recv. It
+	// blocks until there is one, and fails with the reason once the connection
+	// has ended and all that had arrived was returned: io.EOF for an end in good
+	// order. One goroutine calls it.
+	Recv() ([]byte, error)
+
+	// Close ends the connection at once and frees a blocked Recv. What was
+	// queued may be lost. It may be called at any time, more than once.
+	Close() error
+}
+
+// ErrFull tells that a record was refused because the queue to the peer is full.
+var ErrFull = errors.New("the peer reads too slowly: the send queue is full")
+
+// ErrClosed tells that this side closed the connection.
+var ErrClosed = errors.New("the connection is closed")
+
+// DefaultMaxRecord is the largest record in bytes when an option says nothing.
+const DefaultMaxRecord = 64 << 20
+
+// TooLongError tells that a record is above the limit.
+type TooLongError struct {
+	// Limit is the largest record, in bytes.
+	Limit int
+}
+
+// Error names the limit.
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("a frame is longer than the limit of %d bytes", e.Limit)
+}
