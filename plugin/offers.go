@@ -1,0 +1,134 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// Offerer is where a capability can be offered: a *Definition, known before the
+// plugin runs, or a *Session, while it runs.
+//
+// A definition that offers one key twice panics, since that is a mistake at
+// start-up. On a session the newer handler takes the older one's place; an offer
+// that the host refuses fails the hook in which it was made, and is logged when
+// it was made elsewhere.
+type Offerer interface {
+	offer(offer)
+}
+
+// Option adds to an offer.
+type Option func(*protocol.Offer)
+
+// Describe says to people what a capability does.
+func Describe(text string) Option {
+	return func(o *protocol.Offer) { o.Description = text }
+}
+
+// Priority ranks this offer among several of the same key; the highest wins,
+// 0 is the default.
+func Priority(n int) Option {
+	return func(o *protocol.Offer) { o.Priority = n }
+}
+
+// InputSchema declares a JSON Schema for the input.
+func InputSchema(schema json.RawMessage) Option {
+	return func(o *protocol.Offer) { o.InputSchema = schema }
+}
+
+// Result is what a tool answers. A result with Error set is a failed call.
+type Result struct {
+	Content string `json:"content,omitempty"`
+	Data    any    `json:"data,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// Text is a Result with text only.
+func Text(content string) Result { return Result{Content: content} }
+
+// Tool offers "tool:NAME". The input is the parameters object, decoded into In.
+func Tool[In any](to Offerer, name string, handle func(context.Context, In) (Result, error), opts ...Option) {
+	Handle(to, "tool:"+name, typed(handle), opts...)
+}
+
+// Invocation is the input of an action. Params is decoded from "params"; the
+// other members are there for callers that hold a conversation, raw.
+type Invocation[Params any] struct {
+	Params    Params          `json:"params"`
+	Message   json.RawMessage `json:"message,omitempty"`
+	State     json.RawMessage `json:"state,omitempty"`
+	Options   json.RawMessage `json:"options,omitempty"`
+	Responses json.RawMessage `json:"responses,omitempty"`
+}
+
+// Action offers "action:NAME".
+func Action[Params, Out any](to Offerer, name string, handle func(context.Context, Invocation[Params]) (Out, error), opts ...Option) {
+	Handle(to, "action:"+name, typed(handle), opts...)
+}
+
+// Model offers "model:TYPE", e.g. "model:TEXT_SMALL".
+func Model[In, Out any](to Offerer, typ string, handle func(context.Context, In) (Out, error), opts ...Option) {
+	Handle(to, "model:"+typ, typed(handle), opts...)
+}
+
+// On offers "event:NAME": handle hears every such event while the session is
+// ready, at most once each. What it returns is logged if it is an error.
+func On[Payload any](to Offerer, name string, handle func(context.Context, Payload) error, opts ...Option) {
+	hear := func(ctx context.Context, p Payload) (any, error) { return nil, handle(ctx, p) }
+	Handle(to, "event:"+name, typed(hear), opts...)
+}
+
+// Handle offers any key, in raw JSON.
+func Handle(to Offerer, key string, handle Handler, opts ...Option) {
+	o := offer{Offer: protocol.Offer{Key: key, Invocable: true}, handle: handle}
+	for _, add := range opts {
+		add(&o.Offer)
+	}
+	to.offer(o)
+}
+
+// typed puts JSON on both sides of a handler of Go values.
+func typed[In, Out any](handle func(context.Context, In) (Out, error)) Handler {
+	return func(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
+		var in In
+		if err := decode(input, &in); err != nil {
+			return nil, err
+		}
+		out, err := handle(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(out)
+	}
+}
+
+// decode reads an input; none at all leaves the zero value. Members that the
+// author's type does not name are ignored.
+func decode(input json.RawMessage, in any) error {
+	if len(input) == 0 {
+		return nil
+	}
+	err := json.NewDecoder(bytes.NewReader(input)).Decode(in)
+	if err == nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return &protocol.Error{
+			Code:    protocol.CodeInvalid,
+			Message: fmt.Sprintf("the input's field %q: expected %s, got %s", field(wrong), wrong.Type, wrong.Value),
+		}
+	}
+	return &protocol.Error{Code: protocol.CodeInvalid, Message: "the input is not valid JSON", Err: err}
+}
+
+func field(e *json.UnmarshalTypeError) string {
+	if e.Field == "" {
+		return "(the whole)"
+	}
+	return e.Field
+}
