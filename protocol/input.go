@@ -22,14 +22,15 @@ type Run struct {
 type Emit struct{ Event Event }
 
 // Invoke asks for one call of a capability at the far end. Exactly one Complete
-// with the same id follows.
+// with the same id follows, unless a Cancel does.
 type Invoke struct {
 	ID   CallID
 	Call Call
 }
 
 // Cancel tells that nobody waits for a call any more. The far end is told where
-// the wire has a word for it; an answer that still comes is dropped and counted.
+// the wire has a word for it. No Complete follows: an answer that still comes is
+// dropped and counted.
 type Cancel struct {
 	ID     CallID
 	Reason string

@@ -1,0 +1,65 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+)
+
+// Node runs modules behind the bridge with the Node.js that is on PATH. The zero
+// value is ready for use, and its methods may be called from any goroutine. The
+// bridge is written to a directory of its own when it is first needed; Close
+// removes that.
+type Node struct {
+	mu   sync.Mutex
+	dir  string
+	main string
+}
+
+// ErrNoNode tells that there is no Node.js to run a module with.
+var ErrNoNode = errors.New("no Node.js on PATH: install version " + MinNode + " or newer to run AIRI modules")
+
+// Command returns the program and the arguments that run the module at path. It
+// fails with ErrNoNode, or when the bridge cannot be written.
+func (n *Node) Command(_ context.Context, path string) ([]string, error) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, ErrNoNode
+	}
+	main, err := n.installed()
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{node}, Args(main, path)...), nil
+}
+
+func (n *Node) installed() (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.main != "" {
+		return n.main, nil
+	}
+	dir, err := os.MkdirTemp("", "airi-host-bridge-")
+	if err != nil {
+		return "", fmt.Errorf("bridge for AIRI modules: %w", err)
+	}
+	n.dir = dir
+	n.main, err = Install(dir)
+	return n.main, err
+}
+
+// Close removes what Command wrote. Modules that run are not touched, but those
+// that start while it removes may fail.
+func (n *Node) Close() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	dir := n.dir
+	n.dir, n.main = "", ""
+	if dir == "" {
+		return nil
+	}
+	return os.RemoveAll(dir)
+}

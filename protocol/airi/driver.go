@@ -1,0 +1,162 @@
+package airi
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// What a protocol.Dropped effect of this dialect's driver is counted under.
+const (
+	// DroppedLate is an answer to a call that is over: answered already (a second
+	// handler of one tag), cancelled, or past its deadline.
+	DroppedLate = "late-answer"
+	// DroppedUnknown is an answer to, or an abort of, a call that never was.
+	DroppedUnknown = "unknown-call"
+	// DroppedDuplicate is a call whose id is already in flight under its tag.
+	DroppedDuplicate = "duplicate-call"
+	// DroppedStream is a part of a stream: this host exchanges single values.
+	DroppedStream = "stream"
+	// DroppedControl is an event below ControlPrefix that means nothing.
+	DroppedControl = "control"
+	// DroppedOffer is a handler that does not become an offer: its tag is the
+	// host's own, or the module has MaxOffers already.
+	DroppedOffer = "offer"
+	// DroppedReserved is an event for the module that would pass as a step of an
+	// invoke or as one of the bridge's own, so that it was not sent.
+	DroppedReserved = "reserved-event"
+	// DroppedPayload is an event for the module whose payload does not encode.
+	DroppedPayload = "payload"
+)
+
+// MaxOffers is how many handlers of one module become offers.
+const MaxOffers = 1024
+
+// idPrefix starts the invokeIds of the host's calls, so that the bridge can tell
+// answers for the host from those that stay inside the module.
+const idPrefix = "airi-host-"
+
+// driver is the host's end of one connection to one module.
+type driver struct {
+	settings protocol.Settings
+
+	// last numbers the host's calls and steps; it becomes their invokeIds. An id
+	// up to it that nobody waits for belongs to a call that is over.
+	last uint64
+	// calls are the host's calls in flight by number, numbers the way back.
+	calls   map[uint64]call
+	numbers map[protocol.CallID]uint64
+	// running is the step that runs, or its zero value.
+	running running
+
+	// requests are the peer's calls in flight, callers the way back.
+	requests    map[protocol.RequestID]request
+	callers     map[caller]protocol.RequestID
+	lastRequest protocol.RequestID
+
+	// offers are the tags that are offered now.
+	offers map[string]struct{}
+
+	// sent numbers the frames.
+	sent uint64
+	// closed is set by the end of the connection.
+	closed bool
+}
+
+var _ protocol.Driver = (*driver)(nil)
+
+func newDriver(s protocol.Settings) *driver {
+	return &driver{
+		settings: s,
+		calls:    make(map[uint64]call),
+		numbers:  make(map[protocol.CallID]uint64),
+		requests: make(map[protocol.RequestID]request),
+		callers:  make(map[caller]protocol.RequestID),
+		offers:   make(map[string]struct{}),
+	}
+}
+
+// Step takes what happened and appends what has to be done. This driver sets no
+// timers and does not look at the time: Eventa knows no deadlines, and the
+// host's calls end by Cancel.
+func (d *driver) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
+	if d.closed {
+		return d.afterEnd(in, out)
+	}
+	switch in := in.(type) {
+	case protocol.Received:
+		return d.received(in, out)
+	case protocol.Run:
+		return d.run(in, out)
+	case protocol.Emit:
+		return d.emit(in, out)
+	case protocol.Invoke:
+		return d.invoke(in, out)
+	case protocol.Cancel:
+		return d.cancel(in, out)
+	case protocol.Reply:
+		return d.reply(in, out)
+	case protocol.Closed:
+		return d.close(in, out)
+	}
+	return out // Fired: there are no timers
+}
+
+func (d *driver) received(in protocol.Received, out []protocol.Effect) []protocol.Effect {
+	f, ok := in.Message.(Frame)
+	if !ok {
+		return out
+	}
+	if strings.HasPrefix(f.ID, ReservedPrefix) {
+		return d.control(f, out)
+	}
+	s := readStep(f)
+	switch s.kind {
+	case noStep:
+		return append(out, protocol.Emitted{Event: eventOf(f)})
+	case stepSend:
+		return d.asked(s, out)
+	case stepSendAbort:
+		return d.aborted(s, out)
+	case stepSendEnd, stepSendError:
+		return append(out, dropped(DroppedStream, f.ID))
+	case stepReceive, stepReceiveError, stepReceiveEnd:
+		return d.answered(s, f.ID, out)
+	}
+	return out
+}
+
+func eventOf(f Frame) protocol.Event {
+	if f.Body == nil {
+		return protocol.Event{Name: f.ID}
+	}
+	return protocol.Event{Name: f.ID, Payload: f.Body}
+}
+
+// emit puts an event on the module's channel. An event may have come from
+// another plugin, so one that the module's end would take for more than an
+// event is held back.
+func (d *driver) emit(in protocol.Emit, out []protocol.Effect) []protocol.Effect {
+	body, err := in.Event.JSON()
+	if err != nil {
+		return append(out, dropped(DroppedPayload, in.Event.Name+": "+err.Error()))
+	}
+	f := Frame{ID: in.Event.Name, Body: body}
+	if f.ID == "" || strings.HasPrefix(f.ID, ReservedPrefix) || readStep(f).kind != noStep {
+		return append(out, dropped(DroppedReserved, f.ID))
+	}
+	return d.send(f, out)
+}
+
+// send numbers a frame and lets it go.
+func (d *driver) send(f Frame, out []protocol.Effect) []protocol.Effect {
+	d.sent++
+	f.Delivery = idPrefix + strconv.FormatUint(d.sent, 10)
+	return append(out, protocol.Send{Message: f})
+}
+
+func dropped(what, detail string) protocol.Dropped {
+	return protocol.Dropped{What: what, Detail: clip(detail)}
+}

@@ -1,0 +1,330 @@
+package airi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+var now = time.Unix(1_700_000_000, 0)
+
+// rig is a driver and the words to test it with.
+type rig struct {
+	t *testing.T
+	d *driver
+}
+
+func newRig(t *testing.T, s protocol.Settings) rig {
+	t.Helper()
+	if s.Plugin == "" {
+		s.Plugin = "hello"
+	}
+	return rig{t: t, d: newDriver(s)}
+}
+
+// step gives an input and returns the effects, each as one line; frames that are
+// sent stand as "ID BODY".
+func (r rig) step(in protocol.Input) []string {
+	r.t.Helper()
+	lines := []string{}
+	for _, e := range r.d.Step(now, in, nil) {
+		lines = append(lines, r.line(e))
+	}
+	return lines
+}
+
+func (r rig) line(e protocol.Effect) string {
+	r.t.Helper()
+	switch e := e.(type) {
+	case protocol.Send:
+		f, ok := e.Message.(Frame)
+		require.True(r.t, ok)
+		return strings.TrimSpace("send " + f.ID + " " + string(f.Body))
+	case protocol.Complete:
+		return fmt.Sprintf("complete %d %s", e.ID, outcome(e.Result, e.Err))
+	case protocol.Serve:
+		return strings.TrimSpace(fmt.Sprintf("serve %d %s for %s %s", e.ID, e.Call.Key, e.Call.Caller, e.Call.Input))
+	case protocol.Ran:
+		return fmt.Sprintf("ran %s %s", e.Step, outcome(nil, e.Err))
+	case protocol.Emitted:
+		payload, err := e.Event.JSON()
+		require.NoError(r.t, err)
+		return strings.TrimSpace("emitted " + e.Event.Name + " " + string(payload))
+	case protocol.Dropped:
+		return "dropped " + e.What + " " + e.Detail
+	case protocol.Fail:
+		return "fail " + e.Err.Error()
+	default:
+		return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T %v", e, e), "protocol."))
+	}
+}
+
+func outcome(result json.RawMessage, err error) string {
+	if err == nil {
+		return strings.TrimSpace("ok " + string(result))
+	}
+	if code := protocol.CodeOf(err); code != "" {
+		return "error " + string(code) + ": " + err.Error()
+	}
+	return "error " + err.Error()
+}
+
+// receive gives a frame.
+func (r rig) receive(id, body string) []string {
+	r.t.Helper()
+	f := Frame{ID: id}
+	if body != "" {
+		f.Body = raw(body)
+	}
+	return r.step(protocol.Received{Message: f})
+}
+
+// call makes a call that is on its way then.
+func (r rig) call(id protocol.CallID, key string) {
+	r.t.Helper()
+	require.Contains(r.t, r.step(protocol.Invoke{ID: id, Call: protocol.Call{Key: key}})[0], "send "+key+"-send")
+}
+
+func TestDriver_passesEventsOn(t *testing.T) {
+	r := newRig(t, protocol.Settings{})
+	require.Equal(t, []string{`emitted chat/new {"x": 1}`}, r.receive("chat/new", `{"x": 1}`))
+	require.Equal(t, []string{"emitted chat-send"}, r.receive("chat-send", ""))
+	require.Equal(t, []string{`emitted a-receive-b {"text":"no step"}`}, r.receive("a-receive-b", `{"text":"no step"}`))
+	require.Equal(t, []string{`send module:status {"phase":"ready"}`},
+		r.step(protocol.Emit{Event: protocol.Event{Name: "module:status", Payload: map[string]string{"phase": "ready"}}}))
+	require.Equal(t, []string{"send e"}, r.step(protocol.Emit{Event: protocol.Event{Name: "e"}}))
+}
+
+func TestDriver_holdsBackEventsThatWouldBeMore(t *testing.T) {
+	r := newRig(t, protocol.Settings{})
+	emit := func(name string, payload any) []string {
+		return r.step(protocol.Emit{Event: protocol.Event{Name: name, Payload: payload}})
+	}
+	require.Equal(t, []string{"dropped reserved-event airi-host:bridge:stop-send"},
+		emit("airi-host:bridge:stop-send", raw(`{"invokeId":"x"}`)))
+	require.Equal(t, []string{"dropped reserved-event greet-send"}, emit("greet-send", raw(`{"invokeId":"x"}`)))
+	require.Equal(t, []string{"dropped reserved-event greet-receive-x"}, emit("greet-receive-x", raw(`{"invokeId":"x"}`)))
+	require.Equal(t, []string{"dropped reserved-event "}, emit("", nil))
+	require.Equal(t, []string{"dropped payload e: json: unsupported type: chan int"}, emit("e", make(chan int)))
+	require.Equal(t, []string{`send greet-send {"text":"an event"}`}, emit("greet-send", raw(`{"text":"an event"}`)))
+}
+
+func TestDriver_ignoresTimersAndForeignMessages(t *testing.T) {
+	r := newRig(t, protocol.Settings{})
+	require.Empty(t, r.step(protocol.Fired{Timer: 1}))
+	require.Empty(t, r.step(protocol.Received{Message: "text"}))
+}
+
+func TestDriver_numbersItsFrames(t *testing.T) {
+	d := newDriver(protocol.Settings{})
+	var seen []string
+	for range 2 {
+		sent, ok := d.Step(now, protocol.Emit{Event: protocol.Event{Name: "e"}}, nil)[0].(protocol.Send)
+		require.True(t, ok)
+		f, ok := sent.Message.(Frame)
+		require.True(t, ok)
+		seen = append(seen, f.Delivery)
+	}
+	require.Equal(t, []string{"airi-host-1", "airi-host-2"}, seen)
+}
+
+func TestDriver_appendsToWhatIsThere(t *testing.T) {
+	before := []protocol.Effect{protocol.Dropped{What: "before"}}
+	after := newDriver(protocol.Settings{}).Step(now, protocol.Emit{Event: protocol.Event{Name: "e"}}, before)
+	require.Len(t, after, 2)
+	require.Equal(t, before, after[:1])
+}
+
+// FuzzDriver gives a driver with a call, a step and a request in flight any frame
+// at all: it takes it, and every promise is kept once when the connection ends.
+func FuzzDriver_received(f *testing.F) {
+	for _, line := range recordedFrames(f) {
+		f.Add([]byte(line))
+	}
+	for _, line := range []string{
+		`{"type":"x-receive-airi-host-1","payload":{"body":{"invokeId":"airi-host-1"}}}`,
+		`{"type":"x-receive-stream-end-airi-host-1","payload":{"body":{"invokeId":"airi-host-1"}}}`,
+		`{"type":"airi-host:bridge:init-receive-error-airi-host-2","payload":{"body":{"invokeId":"airi-host-2","content":5}}}`,
+		`{"type":"airi-host:bridge:hello","payload":{"body":{"protocol":1}}}`,
+		`{"type":"airi-host:bridge:handler-defined","payload":{"body":{"tag":"x"}}}`,
+		`{"type":"airi-host:bridge:crashed","payload":{"body":{"message":"x"}}}`,
+		`{"type":"y-send-abort","payload":{"body":{"invokeId":"theirs"}}}`,
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, record []byte) {
+		messages, err := codec{}.Decode(record)
+		if err != nil {
+			return
+		}
+		d := newDriver(protocol.Settings{Plugin: "p", MaxPending: 2})
+		out := d.Step(now, protocol.Invoke{ID: 7, Call: protocol.Call{Key: "x"}}, nil)
+		out = d.Step(now, protocol.Run{Step: protocol.StepInit}, out)
+		out = d.Step(now, protocol.Received{Message: Frame{ID: "y-send", Body: raw(`{"invokeId":"theirs"}`)}}, out)
+		for range 3 {
+			for _, m := range messages {
+				out = d.Step(now, protocol.Received{Message: m}, out)
+			}
+		}
+		out = d.Step(now, protocol.Closed{}, out)
+		require.Equal(t, 1, count[protocol.Complete](out))
+		require.Equal(t, 1, count[protocol.Ran](out))
+		require.Equal(t, count[protocol.Serve](out), count[protocol.Abandon](out))
+		require.LessOrEqual(t, count[protocol.Serve](out), 4)
+	})
+}
+
+func count[T protocol.Effect](effects []protocol.Effect) int {
+	n := 0
+	for _, e := range effects {
+		if _, ok := e.(T); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// The recorded conversations of the published library, with our driver in the
+// place of one end and then of the other.
+
+func TestDriver_callsLikeThePublishedLibrary(t *testing.T) {
+	for name, want := range map[string]string{
+		"unary":           `complete 1 ok {"got":{"n":1}}`,
+		"unary-undefined": `complete 1 ok`,
+		"error":           `complete 1 error the handler of lab:fail failed without a message`,
+		"error-plain":     `complete 1 error plain`,
+		"two-handlers":    `complete 1 ok "first"|dropped late-answer lab:dup-receive-airi-host-1`,
+		"abort":           `dropped late-answer lab:slow-receive-airi-host-1`,
+		"no-handler":      "",
+	} {
+		for _, version := range []string{"a14", "b14"} {
+			t.Run(version+" "+name, func(t *testing.T) {
+				require.Equal(t, want, strings.Join(replayAsCaller(t, version, name), "|"))
+			})
+		}
+	}
+}
+
+// replayAsCaller makes the recorded call, wants the frames of the recorded caller
+// and gives those of the recorded handler. It returns the effects for the host.
+func replayAsCaller(t *testing.T, version, name string) []string {
+	t.Helper()
+	r := newRig(t, protocol.Settings{})
+	told := []string{}
+	var theirs string
+	for _, line := range transcript(t, "testdata/eventa/eventa-"+version+"-"+name+".ndjson") {
+		f := frameOf(t, line.Text)
+		if theirs == "" {
+			theirs = readStep(f).idText
+		}
+		ours := Frame{ID: strings.ReplaceAll(f.ID, theirs, "airi-host-1"), Body: bytes.ReplaceAll(f.Body, raw(theirs), raw("airi-host-1"))}
+		if line.Dir == "handler->caller" {
+			told = append(told, r.receive(ours.ID, string(ours.Body))...)
+			continue
+		}
+		effects := r.act(f)
+		require.Contains(t, effects, "send "+ours.ID+" "+string(ours.Body))
+		for _, e := range effects {
+			if !strings.HasPrefix(e, "send ") {
+				told = append(told, e)
+			}
+		}
+	}
+	return told
+}
+
+// act asks the driver for what a recorded caller did.
+func (r rig) act(f Frame) []string {
+	r.t.Helper()
+	s := readStep(f)
+	if s.kind == stepSend {
+		return r.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: s.tag, Input: s.content}})
+	}
+	require.Equal(r.t, stepSendAbort, s.kind)
+	reason, ok := text(s.content)
+	require.True(r.t, ok)
+	return r.step(protocol.Cancel{ID: 1, Reason: reason})
+}
+
+func TestDriver_answersLikeThePublishedLibrary(t *testing.T) {
+	for name, want := range map[string]string{
+		"unary":           `serve 1 lab:echo for hello {"n":1}`,
+		"unary-undefined": `serve 1 lab:echo for hello`,
+		"error-plain":     `serve 1 lab:fail for hello {}`,
+		"two-handlers":    `serve 1 lab:dup for hello {}`, // of ours there is one, so the second answer is not sent
+		"no-handler":      `serve 1 lab:none for hello {}`,
+		"abort":           `serve 1 lab:slow for hello {}|abandon {1}`,
+		"plain-event":     `emitted lab:event {"x":1}`,
+		"once-match":      `emitted lab:o 1|emitted lab:o 1`,
+	} {
+		for _, version := range []string{"a14", "b14"} {
+			t.Run(version+" "+name, func(t *testing.T) {
+				require.Equal(t, want, strings.Join(replayAsHandler(t, version, name), "|"))
+			})
+		}
+	}
+}
+
+// replayAsHandler gives the frames of the recorded caller and answers with what
+// the recorded handler answered, which has to come out as the same frame.
+func replayAsHandler(t *testing.T, version, name string) []string {
+	t.Helper()
+	r := newRig(t, protocol.Settings{})
+	told := []string{}
+	answered := false
+	for _, line := range transcript(t, "testdata/eventa/eventa-"+version+"-"+name+".ndjson") {
+		f := frameOf(t, line.Text)
+		if line.Dir == "caller->handler" {
+			told = append(told, r.receive(f.ID, string(f.Body))...)
+			continue
+		}
+		sent := r.step(replyOf(f))
+		if answered || len(r.d.requests) == 0 && strings.Contains(name, "abort") {
+			require.Empty(t, sent)
+			continue
+		}
+		answered = true
+		require.Len(t, sent, 1)
+		require.Equal(t, "send "+f.ID, sent[0][:len("send ")+len(f.ID)])
+		require.JSONEq(t, string(f.Body), sent[0][len("send ")+len(f.ID)+1:])
+	}
+	return told
+}
+
+func replyOf(f Frame) protocol.Reply {
+	s := readStep(f)
+	if s.kind == stepReceiveError {
+		return protocol.Reply{ID: 1, Err: peerError(s.content, "")}
+	}
+	return protocol.Reply{ID: 1, Result: s.content}
+}
+
+func TestDriver_refusesStreamsAndGoesOn(t *testing.T) {
+	for _, name := range []string{"client-stream", "client-stream-error", "server-stream", "server-stream-error", "stream-cancel"} {
+		for _, version := range []string{"a14", "b14"} {
+			r := newRig(t, protocol.Settings{})
+			r.call(1, "lab:stream")
+			for _, line := range transcript(t, "testdata/eventa/eventa-"+version+"-"+name+".ndjson") {
+				f := frameOf(t, line.Text)
+				r.receive(f.ID, string(f.Body))
+				r.step(protocol.Reply{ID: 1, Err: &protocol.PeerError{Message: "no"}})
+			}
+			require.Equal(t, []string{"emitted e"}, r.receive("e", ""))
+			require.Empty(t, r.d.requests)
+		}
+	}
+}
+
+func frameOf(t *testing.T, record string) Frame {
+	t.Helper()
+	f, ok := decode(t, record)[0].(Frame)
+	require.True(t, ok)
+	return f
+}

@@ -1,0 +1,83 @@
+package airi
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadStep_goesByTheNameAndTheInvokeID(t *testing.T) {
+	for id, want := range map[string]step{
+		"greet-send":                  {kind: stepSend, tag: "greet"},
+		"a-send-send":                 {kind: stepSend, tag: "a-send"},
+		"greet-send-abort":            {kind: stepSendAbort, tag: "greet"},
+		"greet-send-stream-end":       {kind: stepSendEnd, tag: "greet"},
+		"greet-send-error":            {kind: stepSendError, tag: "greet"},
+		"greet-receive-I1":            {kind: stepReceive, tag: "greet"},
+		"a-receive-b-receive-I1":      {kind: stepReceive, tag: "a-receive-b"},
+		"greet-receive-error-I1":      {kind: stepReceiveError, tag: "greet"},
+		"greet-receive-stream-end-I1": {kind: stepReceiveEnd, tag: "greet"},
+		"greet-receive-I2":            {kind: noStep},
+		"greet-receive-I1-":           {kind: noStep},
+		"greet-sends":                 {kind: noStep},
+		"-send":                       {kind: noStep},
+		"-receive-I1":                 {kind: noStep},
+		"module:status":               {kind: noStep},
+	} {
+		got := readStep(Frame{ID: id, Body: raw(`{"content":{"x":1},"invokeId":"I1"}`)})
+		require.Equal(t, want.kind, got.kind, id)
+		if want.kind != noStep {
+			require.Equal(t, want.tag, got.tag, id)
+			require.Equal(t, "I1", got.idText)
+			require.JSONEq(t, `{"x":1}`, string(got.content))
+		}
+	}
+}
+
+func TestReadStep_takesAnEventWithoutInvokeIDForOne(t *testing.T) {
+	for _, body := range []string{
+		"", "null", "5", `"x"`, "[]", "{}", `{"invokeId":null}`, `{"invokeId":""}`, `{"invokeId":0}`,
+		`{"invokeId":false}`, `{"InvokeId":"a"}`, `{"invokeId":"a","invokeId":"b"}`,
+	} {
+		f := Frame{ID: "chat-send"}
+		if body != "" {
+			f.Body = raw(body)
+		}
+		require.Equal(t, noStep, readStep(f).kind, body)
+	}
+}
+
+func TestReadStep_tellsAStreamsChunk(t *testing.T) {
+	require.True(t, readStep(Frame{ID: "x-send", Body: raw(`{"invokeId":"a","isReqStream":true}`)}).chunk)
+	require.False(t, readStep(Frame{ID: "x-send", Body: raw(`{"invokeId":"a","isReqStream":false}`)}).chunk)
+}
+
+func TestResultFrame_echoesAnIDOfAnyType(t *testing.T) {
+	for id, text := range map[string]string{
+		`"x y"`:            "x y",
+		`"\u0041"`:         "A",
+		`9007199254740993`: "9007199254740993",
+		`-5`:               "-5",
+		`true`:             "true",
+	} {
+		f := resultFrame("t", raw(id), nil)
+		require.Equal(t, "t-receive-"+text, f.ID)
+		require.Equal(t, `{"invokeId":`+id+`}`, string(f.Body))
+	}
+}
+
+func TestFrames_haveTheNumbersOfTheirSteps(t *testing.T) {
+	id, x := raw(`"i"`), raw("1")
+	for want, f := range map[string]Frame{
+		`0 t-send {"invokeId":"i","content":1}`:                                       sendFrame("t", id, x),
+		`3 t-send-abort {"invokeId":"i"}`:                                             abortFrame("t", id, nil),
+		`4 t-receive-i {"invokeId":"i","content":1}`:                                  resultFrame("t", id, x),
+		`5 t-receive-error-i {"invokeId":"i","content":{"error":{"message":"boom"}}}`: errorFrame("t", id, errors.New("boom")),
+	} {
+		n, err := json.Marshal(f.InvokeType)
+		require.NoError(t, err)
+		require.Equal(t, want, string(n)+" "+f.ID+" "+string(f.Body))
+	}
+}
