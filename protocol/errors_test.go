@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"encoding/json"
@@ -7,19 +7,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/airi-host/airi-host/protocol"
 )
 
 func TestError_namesThePluginOnce(t *testing.T) {
 	tests := []struct {
-		err  protocol.Error
+		err  Error
 		want string
 	}{
-		{protocol.Error{Message: "nobody offers tool:x"}, "nobody offers tool:x"},
-		{protocol.Error{Plugin: "hello", Message: "it has ended"}, "plugin hello: it has ended"},
-		{protocol.Error{Plugin: "hello", Message: "tool:x of plugin hello is not ready"}, "tool:x of plugin hello is not ready"},
-		{protocol.Error{Plugin: "hello", Message: "sending", Err: errors.New("full")}, "plugin hello: sending: full"},
+		{Error{Message: "nobody offers tool:x"}, "nobody offers tool:x"},
+		{Error{Plugin: "hello", Message: "it has ended"}, "plugin hello: it has ended"},
+		{Error{Plugin: "hello", Message: "tool:x of plugin hello is not ready"}, "tool:x of plugin hello is not ready"},
+		{Error{Plugin: "hello", Message: "sending", Err: errors.New("full")}, "plugin hello: sending: full"},
 	}
 	for _, test := range tests {
 		require.EqualError(t, &test.err, test.want)
@@ -27,17 +25,17 @@ func TestError_namesThePluginOnce(t *testing.T) {
 }
 
 func TestCodeOf_findsTheFirstCodeInTheChain(t *testing.T) {
-	inner := &protocol.Error{Code: protocol.CodeTimeout, Message: "late"}
-	outer := &protocol.Error{Code: protocol.CodeWire, Message: "odd", Err: inner}
-	require.Equal(t, protocol.CodeWire, protocol.CodeOf(fmt.Errorf("session hello: %w", outer)))
+	inner := &Error{Code: CodeTimeout, Message: "late"}
+	outer := &Error{Code: CodeWire, Message: "odd", Err: inner}
+	require.Equal(t, CodeWire, CodeOf(fmt.Errorf("session hello: %w", outer)))
 	require.ErrorIs(t, outer, inner)
-	require.Empty(t, protocol.CodeOf(errors.New("another")))
-	require.Empty(t, protocol.CodeOf(nil))
+	require.Empty(t, CodeOf(errors.New("another")))
+	require.Empty(t, CodeOf(nil))
 }
 
 func TestPeerError_keepsThePluginsWords(t *testing.T) {
-	require.EqualError(t, &protocol.PeerError{Message: "init exploded", At: "main.mjs:1:2"}, "init exploded")
-	require.EqualError(t, &protocol.PeerError{}, "")
+	require.EqualError(t, &PeerError{Message: "init exploded", At: "main.mjs:1:2"}, "init exploded")
+	require.EqualError(t, &PeerError{}, "")
 }
 
 func TestEvent_encodesItsPayloadWhenAsked(t *testing.T) {
@@ -50,26 +48,26 @@ func TestEvent_encodesItsPayloadWhenAsked(t *testing.T) {
 		{map[string]int{"a": 1}, `{"a":1}`},
 	}
 	for _, test := range tests {
-		got, err := protocol.Event{Payload: test.payload}.JSON()
+		got, err := Event{Payload: test.payload}.JSON()
 		require.NoError(t, err)
 		require.Equal(t, test.want, string(got))
 	}
-	_, err := protocol.Event{Payload: func() {}}.JSON()
+	_, err := Event{Payload: func() {}}.JSON()
 	require.Error(t, err)
 }
 
 func TestSettings_pendingHasADefault(t *testing.T) {
-	require.Equal(t, protocol.DefaultMaxPending, protocol.Settings{}.Pending())
-	require.Equal(t, protocol.DefaultMaxPending, protocol.Settings{MaxPending: -1}.Pending())
-	require.Equal(t, 7, protocol.Settings{MaxPending: 7}.Pending())
+	require.Equal(t, DefaultMaxPending, Settings{}.Pending())
+	require.Equal(t, DefaultMaxPending, Settings{MaxPending: -1}.Pending())
+	require.Equal(t, 7, Settings{MaxPending: 7}.Pending())
 }
 
 func TestConfig_leavesAbsentPartsOut(t *testing.T) {
 	base := int64(1)
-	full, err := json.Marshal(protocol.Config{ID: "c", Revision: 1, SchemaVersion: 1})
+	full, err := json.Marshal(Config{ID: "c", Revision: 1, SchemaVersion: 1})
 	require.NoError(t, err)
 	require.Equal(t, `{"configId":"c","revision":1,"schemaVersion":1}`, string(full))
-	patch, err := json.Marshal(protocol.Config{ID: "c", Revision: 2, SchemaVersion: 1, Patch: json.RawMessage(`{"a":1}`), BaseRevision: &base})
+	patch, err := json.Marshal(Config{ID: "c", Revision: 2, SchemaVersion: 1, Patch: json.RawMessage(`{"a":1}`), BaseRevision: &base})
 	require.NoError(t, err)
 	require.Equal(t, `{"configId":"c","revision":2,"schemaVersion":1,"patch":{"a":1},"baseRevision":1}`, string(patch))
 }

@@ -1,0 +1,184 @@
+package process
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// wire is the host's reading end of the pipe that carries records.
+//
+// It waits with poll(2) in the reading goroutine. A thread blocks for that, and
+// in return a lone answer wakes the reader directly instead of by way of the
+// runtime's poller, which is half of what a call costs. Because a blocked thread
+// cannot be freed by closing the descriptor under it, poll watches a second pipe,
+// whose other end is closed to wake the reader.
+type wire struct {
+	fd, wakeRead int
+
+	// Owned by the reading goroutine.
+	drained bool // the last read took all there was: wait before the next
+	budget  int  // how many bytes may still be read once given up
+
+	givenUp atomic.Bool  // no more waiting
+	last    atomic.Int64 // when bytes last arrived, Unix nanoseconds
+
+	mu      sync.Mutex
+	wakeEnd int // -1 once closed
+	users   int // who uses the descriptors at this moment
+	closed  bool
+	freed   bool
+}
+
+func newWire(fd, wakeRead, wakeEnd int) *wire {
+	return &wire{fd: fd, wakeRead: wakeRead, wakeEnd: wakeEnd, budget: pipeSize}
+}
+
+// Read returns what has arrived and waits if nothing has. After interrupt it
+// does not wait: it still returns what a pipe can hold, and then io.EOF. One
+// goroutine calls it.
+func (w *wire) Read(p []byte) (int, error) {
+	if !w.acquire() {
+		return 0, os.ErrClosed
+	}
+	defer w.release()
+	for {
+		if err := w.wait(); err != nil {
+			return 0, err
+		}
+		givenUp := w.givenUp.Load()
+		n, err := syscall.Read(w.fd, p)
+		switch {
+		case n > 0:
+			w.arrived(n, len(p))
+			return n, nil
+		case err == nil:
+			return 0, io.EOF
+		case errors.Is(err, syscall.EAGAIN):
+			if givenUp {
+				return 0, io.EOF
+			}
+			w.drained = true
+		case !errors.Is(err, syscall.EINTR):
+			return 0, os.NewSyscallError("read", err)
+		}
+	}
+}
+
+// arrived notes a read of n bytes. One that did not fill its room took all there
+// was.
+func (w *wire) arrived(n, room int) {
+	w.drained = n < room
+	w.last.Store(time.Now().UnixNano())
+	if w.givenUp.Load() {
+		w.budget -= n
+	}
+}
+
+// wait returns when a read would not block, or must not be waited for.
+func (w *wire) wait() error {
+	switch {
+	case w.givenUp.Load():
+		if w.budget <= 0 {
+			return io.EOF
+		}
+		return nil
+	case !w.drained:
+		return nil
+	}
+	w.drained = false
+	fds := [...]unix.PollFd{
+		{Fd: int32(w.fd), Events: unix.POLLIN},
+		{Fd: int32(w.wakeRead), Events: unix.POLLIN},
+	}
+	if _, err := unix.Poll(fds[:], -1); err != nil && !errors.Is(err, syscall.EINTR) {
+		return os.NewSyscallError("poll", err)
+	}
+	return nil
+}
+
+// held tells whether somebody still has the worker's end of the pipe. It waits
+// until nobody has, or for d.
+func (w *wire) held(d time.Duration) bool {
+	if !w.acquire() {
+		return false
+	}
+	defer w.release()
+	return held(w.fd, d)
+}
+
+// held waits until nobody has the other end of fd, or for d, and tells whether
+// somebody has. Bytes that wait in the pipe do not matter.
+func held(fd int, d time.Duration) bool {
+	deadline := time.Now().Add(d)
+	for {
+		fds := [...]unix.PollFd{{Fd: int32(fd)}}
+		n, err := unix.Poll(fds[:], int(max(time.Until(deadline), 0).Milliseconds()))
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		return err == nil && n == 0
+	}
+}
+
+// lastRead is when bytes last arrived.
+func (w *wire) lastRead() time.Time { return time.Unix(0, w.last.Load()) }
+
+// interrupt makes Read return what is there and then io.EOF, although somebody
+// may still hold the worker's end.
+func (w *wire) interrupt() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wake()
+}
+
+// wake ends the poll of a reader, for good.
+func (w *wire) wake() {
+	w.givenUp.Store(true)
+	if w.wakeEnd >= 0 {
+		_ = syscall.Close(w.wakeEnd)
+		w.wakeEnd = -1
+	}
+}
+
+// close frees a blocked Read and gives the descriptors back, at once or as soon
+// as nobody uses them.
+func (w *wire) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	w.wake()
+	w.free()
+}
+
+func (w *wire) acquire() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
+	}
+	w.users++
+	return true
+}
+
+func (w *wire) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.users--
+	w.free()
+}
+
+func (w *wire) free() {
+	if !w.closed || w.freed || w.users > 0 {
+		return
+	}
+	w.freed = true
+	_ = syscall.Close(w.fd)
+	_ = syscall.Close(w.wakeRead)
+}
