@@ -1,0 +1,145 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// The limits when [Options] say nothing.
+const (
+	// DefaultMaxBytes is the largest file that is read as a manifest.
+	DefaultMaxBytes = 1 << 20
+	// DefaultMaxFiles is how many directory entries are looked at below one path.
+	DefaultMaxFiles = 10_000
+)
+
+// Options say how manifests are read. The zero value works.
+type Options struct {
+	// Runtime is the one whose entrypoint must be there; "" is Node.
+	Runtime Runtime
+	// Lookup returns a variable of the host's environment, for ${VAR} in
+	// "airi-host".env; nil is os.LookupEnv. One that is set and empty is set.
+	Lookup func(name string) (value string, set bool)
+	// MaxBytes is the largest file in bytes; 0 or less is DefaultMaxBytes.
+	MaxBytes int64
+	// MaxFiles is how many directory entries Discover looks at below one path; 0
+	// or less is DefaultMaxFiles.
+	MaxFiles int
+}
+
+func (o Options) lookup() func(string) (string, bool) {
+	if o.Lookup == nil {
+		return os.LookupEnv
+	}
+	return o.Lookup
+}
+
+func (o Options) maxBytes() int64 {
+	if o.MaxBytes <= 0 {
+		return DefaultMaxBytes
+	}
+	return o.MaxBytes
+}
+
+func (o Options) maxFiles() int {
+	if o.MaxFiles <= 0 {
+		return DefaultMaxFiles
+	}
+	return o.MaxFiles
+}
+
+// Read reads one manifest. It reports every problem of the file at once, also that
+// a file which an entrypoint names is not there; the manifest is nil exactly when
+// there is a problem. Nothing of the plugin is run.
+func Read(file string, opts Options) (*Manifest, Problems) {
+	r := &reader{file: file, opts: opts}
+	root, err := r.open()
+	if err != nil {
+		r.add("", "%v", err)
+		return nil, r.all()
+	}
+	m := r.manifest(root)
+	if problems := r.all(); len(problems) > 0 {
+		return nil, problems
+	}
+	return m, nil
+}
+
+// open returns what the file holds, or why it cannot be read as JSON at all.
+func (r *reader) open() (value, error) {
+	data, err := load(r.file, r.opts.maxBytes())
+	if err != nil {
+		return value{}, err
+	}
+	return decode(data, func(at fieldPath) {
+		r.add(at, "appears twice: keep one of them")
+	})
+}
+
+// load returns a file's bytes. It opens regular files only: a named pipe would
+// block for ever.
+func load(file string, limit int64) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: expected a manifest file", cause(err))
+	case info.IsDir():
+		return nil, fmt.Errorf("is a directory: expected a manifest file, e.g. %s", filepath.Join(file, "plugin.json"))
+	case !info.Mode().IsRegular():
+		return nil, errors.New("is not a regular file: expected a manifest file")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: expected a manifest file", cause(err))
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: expected a manifest file", cause(err))
+	case int64(len(data)) > limit:
+		return nil, fmt.Errorf("expected at most %d bytes, found more: move what is long into a file of its own", limit)
+	}
+	return data, nil
+}
+
+// manifest reads the whole manifest, of which only a part is filled where r has
+// problems.
+func (r *reader) manifest(root value) *Manifest {
+	m := &Manifest{Dialect: DialectAIRI}
+	if abs, err := filepath.Abs(r.file); err != nil {
+		r.add("", "the working directory is gone: %v", err)
+	} else {
+		m.File, m.Dir = abs, filepath.Dir(abs)
+	}
+	airiShape.read(r, "", root, m)
+	if root.kind == object {
+		r.checkEntries(m)
+	}
+	return m
+}
+
+// checkEntries looks at where the entrypoints lead: all of them must stay inside
+// the plugin's directory, and the one that this host would run must be there.
+func (r *reader) checkEntries(m *Manifest) {
+	unclear := r.blames("entrypoints") || r.blames("airi-host.command")
+	for _, e := range m.Entrypoints.paths() {
+		if e.path == "" {
+			continue // it ends the search, and is not looked for
+		}
+		if err := inside(m.Dir, e.path); err != nil {
+			r.add(e.field, "%v", err)
+		}
+	}
+	if unclear {
+		return // what would be run is not known, or would be named twice
+	}
+	_, problem := m.entry(r.opts.Runtime)
+	if problem != nil && !slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Field == problem.Field }) {
+		r.add(fieldPath(problem.Field), "%s", problem.Message)
+	}
+}
