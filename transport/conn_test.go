@@ -10,8 +10,8 @@ import (
 )
 
 func TestTooLongError_namesTheLimit(t *testing.T) {
-	err := fmt.Errorf("plugin %q: %w", "hello", &transport.TooLongError{Limit: 128})
-	require.EqualError(t, err, `plugin "hello": a frame is longer than the limit of 128 bytes`)
+	err := fmt.Errorf("plugin %s: %w", "hello", &transport.TooLongError{Limit: 128})
+	require.EqualError(t, err, `plugin hello: a frame is longer than the limit of 128 bytes`)
 	var long *transport.TooLongError
 	require.ErrorAs(t, err, &long)
 	require.Equal(t, 128, long.Limit)

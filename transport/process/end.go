@@ -37,7 +37,7 @@ func (p *Process) settle(reason error) error {
 func (p *Process) reasonFor(err error) error {
 	var long *transport.TooLongError
 	if errors.As(err, &long) {
-		return fmt.Errorf("plugin %q: %w", p.spec.Plugin, err)
+		return fmt.Errorf("plugin %s: %w", p.spec.Plugin, err)
 	}
 	truncated := errors.Is(err, io.ErrUnexpectedEOF)
 	switch exited := p.awaitExit(); {

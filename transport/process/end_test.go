@@ -17,13 +17,13 @@ func TestEnd_returnsAPartialLastLine(t *testing.T) {
 	exit := w.wantExit()
 	require.True(t, exit.Truncated)
 	require.Equal(t, 7, exit.Status.Code)
-	wantErrorText(t, exit, `plugin "probe"`, "code 7", "middle of a record", `"oh no"`)
+	wantErrorText(t, exit, `plugin probe`, "code 7", "middle of a record", `"oh no"`)
 }
 
 func TestEnd_seesThatTheOutputIsClosed(t *testing.T) {
 	w := start(t, "close-stdout", withShortGrace)
 	w.want("bye")
-	wantErrorText(t, w.wantLost("output"), `plugin "probe"`, "output", "stopped")
+	wantErrorText(t, w.wantLost("output"), `plugin probe`, "output", "stopped")
 	select {
 	case <-w.Done():
 		t.Fatal("it runs on")

@@ -57,7 +57,7 @@ type ExitError struct {
 
 // Error names the plugin, the exit, the uptime and the last log lines.
 func (e *ExitError) Error() string {
-	return fmt.Sprintf("plugin %q: the worker %s after %s%s%s",
+	return fmt.Sprintf("plugin %s: the worker %s after %s%s%s",
 		e.Plugin, e.Status, e.Status.Uptime.Round(time.Millisecond), truncatedText(e.Truncated), tailText(e.Tail))
 }
 
@@ -74,7 +74,7 @@ type LostError struct {
 
 // Error names the plugin, the pipe and the last log lines.
 func (e *LostError) Error() string {
-	return fmt.Sprintf("plugin %q: the worker closed its %s and runs on: it has to be stopped%s%s",
+	return fmt.Sprintf("plugin %s: the worker closed its %s and runs on: it has to be stopped%s%s",
 		e.Plugin, e.Pipe, truncatedText(e.Truncated), tailText(e.Tail))
 }
 

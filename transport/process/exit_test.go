@@ -18,7 +18,7 @@ func TestExit_namesCodeAndUptime(t *testing.T) {
 	status := w.wantDone(soon)
 	require.Positive(t, status.Uptime)
 	require.Equal(t, ExitStatus{Code: 3, Uptime: status.Uptime}, status)
-	wantErrorText(t, w.wantExit(), `plugin "probe"`, "exited with code 3", "after ")
+	wantErrorText(t, w.wantExit(), `plugin probe`, "exited with code 3", "after ")
 	w.wantStop(StepNone)
 }
 
@@ -91,12 +91,12 @@ func TestExitError_quotesTheLastWords(t *testing.T) {
 		Status: ExitStatus{Code: 1, Uptime: 1234567 * time.Microsecond},
 		Tail:   []string{"first", "second", "", "third \x1b[0m", strings.Repeat("é", 150)},
 	}
-	require.EqualError(t, err, `plugin "hello": the worker exited with code 1 after 1.235s; `+
+	require.EqualError(t, err, `plugin hello: the worker exited with code 1 after 1.235s; `+
 		`its last words: "second", "third \x1b[0m", "`+strings.Repeat("é", 100)+`…"`)
 }
 
 func TestLostError_namesThePipe(t *testing.T) {
 	err := &LostError{Plugin: "hello", Pipe: "input", Truncated: true}
 	require.EqualError(t, err,
-		`plugin "hello": the worker closed its input and runs on: it has to be stopped, in the middle of a record`)
+		`plugin hello: the worker closed its input and runs on: it has to be stopped, in the middle of a record`)
 }

@@ -31,7 +31,7 @@ func TestPlumbing_namesWhatTheSystemRefuses(t *testing.T) {
 	_, err := Start(Spec{Plugin: "p", Path: "/bin/sh"})
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old))
 	require.ErrorIs(t, err, syscall.EMFILE)
-	wantErrorText(t, err, `plugin "p": start: pipes: pipe2: `)
+	wantErrorText(t, err, `plugin p: start: pipes: pipe2: `)
 	require.Equal(t, before, descriptors(t))
 }
 

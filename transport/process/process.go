@@ -71,7 +71,7 @@ func (p *Process) Send(record []byte) error {
 	if errors.Is(err, transport.ErrClosed) {
 		return err
 	}
-	return fmt.Errorf("plugin %q: the worker does not read its input any more: %w", p.spec.Plugin, err)
+	return fmt.Errorf("plugin %s: the worker does not read its input any more: %w", p.spec.Plugin, err)
 }
 
 // refused tells whether an error of the writer concerns one record only.

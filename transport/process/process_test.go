@@ -122,7 +122,7 @@ func TestProcess_limitHoldsForTheSinnerOnly(t *testing.T) {
 	err := w.wantEnd()
 	var long *transport.TooLongError
 	require.ErrorAs(t, err, &long)
-	wantErrorText(t, err, `"probe"`, strconv.Itoa(limit), "frame")
+	wantErrorText(t, err, "plugin probe", strconv.Itoa(limit), "frame")
 	other.wantEcho("fine")
 	w.wantStop(StepTerm)
 }

@@ -113,12 +113,12 @@ func (s Spec) resolved() (Spec, error) {
 	}
 	for _, check := range []func() error{s.checkWire, s.checkStrings, s.checkEnv, s.checkDir} {
 		if err := check(); err != nil {
-			return s, fmt.Errorf("plugin %q: %w", s.Plugin, err)
+			return s, fmt.Errorf("plugin %s: %w", s.Plugin, err)
 		}
 	}
 	path, err := s.program()
 	if err != nil {
-		return s, fmt.Errorf("plugin %q: %w", s.Plugin, err)
+		return s, fmt.Errorf("plugin %s: %w", s.Plugin, err)
 	}
 	s.Path = path
 	return s, nil

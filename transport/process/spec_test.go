@@ -52,13 +52,13 @@ func TestSpec_errorsNameWhatIsWrong(t *testing.T) {
 		text []string
 	}{
 		"no plugin":       {Spec{Path: "sh"}, []string{"Spec.Plugin"}},
-		"no program":      {Spec{Plugin: "p"}, []string{`plugin "p"`, "Spec.Path"}},
-		"not in PATH":     {Spec{Plugin: "p", Path: "no-such-program"}, []string{`plugin "p"`, "no-such-program", "not found"}},
-		"missing program": {Spec{Plugin: "p", Path: "/no/such"}, []string{`plugin "p"`, "/no/such"}},
+		"no program":      {Spec{Plugin: "p"}, []string{`plugin p`, "Spec.Path"}},
+		"not in PATH":     {Spec{Plugin: "p", Path: "no-such-program"}, []string{`plugin p`, "no-such-program", "not found"}},
+		"missing program": {Spec{Plugin: "p", Path: "/no/such"}, []string{`plugin p`, "/no/such"}},
 		"relative to Dir": {Spec{Plugin: "p", Path: "./none", Dir: dir}, []string{filepath.Join(dir, "none")}},
 		"a directory":     {Spec{Plugin: "p", Path: dir}, []string{dir, "is a directory"}},
 		"not executable":  {Spec{Plugin: "p", Path: plain}, []string{plain, "chmod +x"}},
-		"not a program":   {Spec{Plugin: "p", Path: garbage}, []string{`plugin "p"`, garbage, "exec format"}},
+		"not a program":   {Spec{Plugin: "p", Path: garbage}, []string{`plugin p`, garbage, "exec format"}},
 		"no directory":    {Spec{Plugin: "p", Path: "sh", Dir: "/no/such"}, []string{"working directory", "/no/such"}},
 		"a file as dir":   {Spec{Plugin: "p", Path: "sh", Dir: plain}, []string{"working directory", "not a directory"}},
 		"zero in path":    {Spec{Plugin: "p", Path: "a\x00b"}, []string{"zero byte"}},

@@ -24,14 +24,14 @@ func Start(spec Spec) (*Process, error) {
 	}
 	pipes, err := openPlumbing(spec.Wire)
 	if err != nil {
-		return nil, fmt.Errorf("plugin %q: start: %w", spec.Plugin, err)
+		return nil, fmt.Errorf("plugin %s: start: %w", spec.Plugin, err)
 	}
 	p := assemble(spec, pipes)
 	p.pid, err = theSpawner.fork(func() (int, error) { return forkExec(spec, pipes) })
 	pipes.closeWorker()
 	if err != nil {
 		p.release()
-		return nil, fmt.Errorf("plugin %q: start %s: %w", spec.Plugin, spec.Path, err)
+		return nil, fmt.Errorf("plugin %s: start %s: %w", spec.Plugin, spec.Path, err)
 	}
 	p.started = time.Now()
 	go p.readLogs()

@@ -153,7 +153,7 @@ func (p *Process) climb(run *stopping, ladder Ladder) {
 		}
 	}
 	run.report.Left = p.living()
-	run.err = fmt.Errorf("plugin %q: %d processes of group %d have survived SIGKILL for %s, pids %v: they hang in the kernel; stop again later",
+	run.err = fmt.Errorf("plugin %s: %d processes of group %d have survived SIGKILL for %s, pids %v: they hang in the kernel; stop again later",
 		p.spec.Plugin, len(run.report.Left), p.pid, ladder.Kill, run.report.Left)
 }
 

@@ -117,7 +117,7 @@ func TestStop_findsAWorkerThatHasLeftItsGroup(t *testing.T) {
 func TestStop_failsInTimeAndMayBeCalledAgain(t *testing.T) {
 	w := start(t, "deaf")
 	report, err := w.Stop(t.Context(), Ladder{CloseStdin: 1, Term: 1, Kill: 1}) // no time at all
-	wantErrorText(t, err, `plugin "probe"`, "survived SIGKILL")
+	wantErrorText(t, err, `plugin probe`, "survived SIGKILL")
 	require.Equal(t, StepKill, report.Step)
 	_, err = w.Stop(t.Context(), Ladder{Kill: soon})
 	require.NoError(t, err)
