@@ -71,7 +71,7 @@ func TestOffers_haveTheirKindsKeysAndShapes(t *testing.T) {
 		return in.Params.Name + string(in.State), nil
 	})
 	plugin.Model(p, "TEXT_SMALL", func(_ context.Context, in string) (int, error) { return len(in), nil })
-	plugin.On(p, "tick", func(_ context.Context, n int) error { return errors.New("heard it") })
+	plugin.On(p, "tick", func(_ context.Context, _ int) error { return errors.New("heard it") })
 	plugin.Handle(p, "raw:key", func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil })
 
 	require.Equal(t, "kinds", p.Name())

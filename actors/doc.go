@@ -1,0 +1,47 @@
+// Package actors answers one question: how do plugins live side by side in one
+// process without hurting it or each other?
+//
+// It is the heart of airi-host and the package to embed. A [Host] starts plugins
+// from manifests, takes each through one lifecycle to ready, and makes what they
+// offer callable:
+//
+//	host, err := actors.New(actors.Options{
+//		Dialects: []protocol.Dialect{airi.Dialect{}},
+//		Programs: map[string]protocol.Program{"greeter": greeter.Plugin()},
+//		Launch:   actors.CommandLauncher(node.Command),
+//	})
+//	if err != nil {
+//		return err
+//	}
+//	defer host.Shutdown(ctx)
+//	found := manifest.Discover([]string{"plugins"}, manifest.Options{})
+//	host.StartAll(ctx, found.Manifests, nil, nil)
+//	result, err := host.Invoke(ctx, protocol.Call{Key: "tool:greet", Input: input})
+//
+// # Who lives here
+//
+//	host ─┬─ router                  hands events to subscribers
+//	      ├─ registry                changes what is offered, tells who waits
+//	      └─ supervisor ─ session    one a plugin; one a run of it
+//	                        └─ link  a port (compiled in) or a peer (a connection)
+//
+// Each is an actor: one mailbox, handled by one goroutine at a time, which never
+// blocks. What takes time runs elsewhere and comes back as a message with the
+// generation that it belongs to; what belongs to an older one is ignored, so that
+// nothing that was stopped comes back to life. A session's phases are the table
+// lifecycle.Session: the table decides whether, the actor decides what to do.
+//
+// # What can be relied on
+//
+// All methods of [Host] may be called from any goroutine. An offer is in the
+// registry's snapshot before anybody is told of it, and a session's offers are
+// ready before the session says that it is. They are withdrawn before its end is
+// told, and its callers are freed at once. A panic, a hang or a lie of one plugin ends that
+// plugin's session with a reason that names it, and nothing else.
+//
+// # Limits
+//
+// Every wait has a limit ([Timeouts]) and every queue a bound ([Limits]); the zero
+// value of each is its default and there is no "unlimited". What is dropped is
+// counted and shown ([Dropped], [SessionInfo]).
+package actors

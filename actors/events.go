@@ -1,0 +1,209 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// Event is something that happened in the host: one of PhaseChanged, Waiting,
+// CapabilityChanged, Logged, Dropped, Channel and Wire. Tests, the command line
+// and an embedder's own code read the same events.
+type Event interface {
+	// Kind is the event's kind, the "event" member of its JSON form.
+	Kind() Kind
+	// Log writes the event as one record.
+	Log(log *slog.Logger)
+}
+
+// Kind names a kind of Event; kinds can be joined for a subscription.
+type Kind uint8
+
+// The kinds of events. KindChannel and KindWire cost something for every event
+// of a plugin's channel and every frame, so nobody gets them unasked.
+const (
+	KindPhase Kind = 1 << iota
+	KindWaiting
+	KindCapability
+	KindLog
+	KindDropped
+	KindChannel
+	KindWire
+
+	// KindsUsual are the moments of plugins' lives.
+	KindsUsual = KindPhase | KindWaiting | KindCapability | KindLog | KindDropped
+)
+
+var kindNames = map[Kind]string{
+	KindPhase: "phase", KindWaiting: "waiting", KindCapability: "capability", KindLog: "log",
+	KindDropped: "dropped", KindChannel: "channel", KindWire: "wire",
+}
+
+// String is the kind's name in JSON.
+func (k Kind) String() string { return kindNames[k] }
+
+// Origin says which session an event is about.
+type Origin struct {
+	// Session is the session's id, e.g. "plugin-session-0".
+	Session string `json:"session"`
+	// Plugin is the plugin's name.
+	Plugin string `json:"plugin"`
+}
+
+func (o Origin) attrs() slog.Attr {
+	return slog.Group("", slog.String("plugin", o.Plugin), slog.String("session", o.Session))
+}
+
+// PhaseChanged tells that a session passed into another phase.
+type PhaseChanged struct {
+	Origin
+	From   lifecycle.State `json:"from"`
+	To     lifecycle.State `json:"to"`
+	At     time.Time       `json:"at"`
+	Reason string          `json:"reason"`
+}
+
+// Waiting tells what a session waits for, each time its answer changes.
+type Waiting struct {
+	Origin
+	// For are the capabilities that are missing.
+	For []string `json:"for"`
+	// Cycle names the plugins that wait for each other, this one first and
+	// last; nil where there is no cycle.
+	Cycle []string `json:"cycle,omitempty"`
+	// Because quotes why an owner of a missing capability cannot offer it.
+	Because []string  `json:"because,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// CapabilityChanged tells that an offer came, changed its state, or went.
+type CapabilityChanged struct {
+	Origin
+	Key    capability.Key  `json:"key"`
+	From   lifecycle.State `json:"from,omitempty"`
+	To     lifecycle.State `json:"to"`
+	At     time.Time       `json:"at"`
+	Reason string          `json:"reason,omitempty"`
+}
+
+// Logged is a line that a plugin logged or wrote.
+type Logged struct {
+	Origin
+	Level slog.Level `json:"level"`
+	// Stream is where it came from: "log", "stdout" or "stderr".
+	Stream string    `json:"stream"`
+	Text   string    `json:"text"`
+	At     time.Time `json:"at"`
+}
+
+// Dropped tells that something was not used, and how many of its kind so far.
+type Dropped struct {
+	Origin
+	What   string    `json:"what"`
+	Detail string    `json:"detail,omitempty"`
+	Count  uint64    `json:"count"`
+	At     time.Time `json:"at"`
+}
+
+// Channel is an event on a plugin's own channel.
+type Channel struct {
+	Origin
+	// FromPlugin tells who put it there.
+	FromPlugin bool            `json:"fromPlugin"`
+	Name       string          `json:"name"`
+	Payload    json.RawMessage `json:"payload,omitempty"`
+	Phase      lifecycle.State `json:"phase"`
+	At         time.Time       `json:"at"`
+}
+
+// Wire is one frame of a peer's wire, in its dialect's type. It may hold
+// secrets: it is never logged as it is.
+type Wire struct {
+	Origin
+	FromPlugin bool             `json:"fromPlugin"`
+	Message    protocol.Message `json:"-"`
+	Phase      lifecycle.State  `json:"phase"`
+	At         time.Time        `json:"at"`
+}
+
+// Kind is KindPhase.
+func (PhaseChanged) Kind() Kind { return KindPhase }
+
+// Kind is KindWaiting.
+func (Waiting) Kind() Kind { return KindWaiting }
+
+// Kind is KindCapability.
+func (CapabilityChanged) Kind() Kind { return KindCapability }
+
+// Kind is KindLog.
+func (Logged) Kind() Kind { return KindLog }
+
+// Kind is KindDropped.
+func (Dropped) Kind() Kind { return KindDropped }
+
+// Kind is KindChannel.
+func (Channel) Kind() Kind { return KindChannel }
+
+// Kind is KindWire.
+func (Wire) Kind() Kind { return KindWire }
+
+// Log writes the phase change; a failure is an error.
+func (e PhaseChanged) Log(log *slog.Logger) {
+	level := slog.LevelInfo
+	if e.To == lifecycle.Failed {
+		level = slog.LevelError
+	}
+	log.Log(context.Background(), level, "phase", e.attrs(),
+		slog.String("from", string(e.From)), slog.String("to", string(e.To)), slog.String("reason", e.Reason))
+}
+
+// Log writes what is awaited; a cycle is a warning.
+func (e Waiting) Log(log *slog.Logger) {
+	level := slog.LevelInfo
+	if e.Cycle != nil {
+		level = slog.LevelWarn
+	}
+	log.Log(context.Background(), level, "waiting", e.attrs(),
+		slog.Any("for", e.For), slog.Any("cycle", e.Cycle), slog.Any("because", e.Because))
+}
+
+// Log writes the change of a capability.
+func (e CapabilityChanged) Log(log *slog.Logger) {
+	log.Debug("capability", e.attrs(), slog.String("key", string(e.Key)),
+		slog.String("from", string(e.From)), slog.String("to", string(e.To)), slog.String("reason", e.Reason))
+}
+
+// Log repeats the plugin's line at its own level.
+func (e Logged) Log(log *slog.Logger) {
+	log.Log(context.Background(), e.Level, "said", e.attrs(), slog.String("text", e.Text), slog.String("stream", e.Stream))
+}
+
+// Log writes what was dropped.
+func (e Dropped) Log(log *slog.Logger) {
+	log.Warn("dropped", e.attrs(), slog.String("what", e.What), slog.String("detail", e.Detail), slog.Uint64("count", e.Count))
+}
+
+// Log names the channel's event; its payload stays out of logs.
+func (e Channel) Log(log *slog.Logger) {
+	log.Debug("channel", e.attrs(), slog.String("name", e.Name), slog.Bool("from_plugin", e.FromPlugin))
+}
+
+// Log tells that a frame passed; what it says stays out of logs.
+func (e Wire) Log(log *slog.Logger) {
+	log.Debug("wire", e.attrs(), slog.Bool("from_plugin", e.FromPlugin))
+}
+
+// EncodeEvent gives an event's JSON object, "event" first.
+func EncodeEvent(e Event) ([]byte, error) {
+	body, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	head := `{"event":"` + e.Kind().String() + `",`
+	return append([]byte(head), body[1:]...), nil
+}

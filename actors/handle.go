@@ -1,0 +1,178 @@
+package actors
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// handle is what the rest of the host holds of a session: its names, its phase
+// as last published, and the link that calls go through. It outlives the actor.
+type handle struct {
+	Origin
+	// module identifies the session to its ecosystem.
+	module protocol.Module
+	man    *manifest.Manifest
+	self   *ref
+	// timeouts and pending are the limits in force for this plugin.
+	timeouts Timeouts
+	pending  int
+
+	// link is set before anything is offered, and never changed.
+	link     atomic.Pointer[linkBox]
+	inFlight atomic.Int64
+	// busy counts what runs of a compiled-in plugin beside the calls in flight:
+	// its hooks, and handlers that nobody waits for any more.
+	busy  atomic.Int64
+	drops counters
+
+	mu     sync.Mutex
+	phase  lifecycle.State
+	since  time.Time
+	reason string
+	// needs is what the session requires, waits what of it is missing.
+	needs capability.Requirements
+	waits []string
+	// changed closes at the next phase change; nil while nobody looks.
+	changed chan struct{}
+}
+
+type linkBox struct{ link }
+
+// phaseNow returns the phase as last published.
+func (h *handle) phaseNow() lifecycle.State {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.phase
+}
+
+// watch returns the phase, why the session is in it, and a channel that closes
+// when the phase changes.
+func (h *handle) watch() (lifecycle.State, string, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.changed == nil {
+		h.changed = make(chan struct{})
+	}
+	return h.phase, h.reason, h.changed
+}
+
+// enter publishes a phase to all that look at the handle.
+func (h *handle) enter(phase lifecycle.State, reason string, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.phase, h.reason, h.since = phase, reason, now
+	if h.changed != nil {
+		close(h.changed)
+		h.changed = nil
+	}
+}
+
+func (h *handle) setNeeds(needs capability.Requirements) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.needs = needs
+}
+
+// requires is what the session needs, as far as it is known.
+func (h *handle) requires() capability.Requirements {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.needs
+}
+
+func (h *handle) setWaits(keys []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waits = keys
+}
+
+// through returns the session's link, or nil before there is one.
+func (h *handle) through() link {
+	if box := h.link.Load(); box != nil {
+		return box.link
+	}
+	return nil
+}
+
+// SessionInfo is a session as it was at one moment.
+type SessionInfo struct {
+	// ID is unique in the host and never used again, e.g. "plugin-session-0".
+	ID string `json:"session"`
+	// Plugin is the plugin's name; Module the id under which its ecosystem
+	// knows this session, e.g. "hello-0".
+	Plugin string `json:"plugin"`
+	Module string `json:"module"`
+	Index  int    `json:"index"`
+	// File is the manifest, "" for one made in code.
+	File   string          `json:"file,omitempty"`
+	Phase  lifecycle.State `json:"phase"`
+	Since  time.Time       `json:"since"`
+	Reason string          `json:"reason,omitempty"`
+	// Waits are the capabilities that the session lacks.
+	Waits []string `json:"waits,omitempty"`
+	// InFlight is how many calls it is handling.
+	InFlight int64 `json:"inFlight"`
+	// Busy is how many hooks of compiled-in code run, and handlers whose callers
+	// have given up. In a session that has ended it is code that does not heed
+	// its context; nothing can end that.
+	Busy int64 `json:"busy,omitempty"`
+	// Dropped counts what was not used, by kind.
+	Dropped map[string]uint64 `json:"dropped,omitempty"`
+	// Process describes the worker process, where there is one.
+	Process *ProcessInfo `json:"process,omitempty"`
+}
+
+// ProcessInfo is a session's worker process.
+type ProcessInfo struct {
+	PID int `json:"pid"`
+}
+
+func (h *handle) info() SessionInfo {
+	h.mu.Lock()
+	info := SessionInfo{
+		ID: h.Session, Plugin: h.Plugin, Module: h.module.ID, Index: h.module.Index, File: h.man.File,
+		Phase: h.phase, Since: h.since, Reason: h.reason, Waits: h.waits,
+	}
+	h.mu.Unlock()
+	info.InFlight, info.Busy = h.inFlight.Load(), max(h.busy.Load(), 0)
+	info.Dropped = h.drops.snapshot()
+	if l := h.through(); l != nil {
+		info.Process = l.process()
+	}
+	return info
+}
+
+// counters counts things by name. The zero value works.
+type counters struct {
+	mu sync.Mutex
+	by map[string]uint64
+}
+
+func (c *counters) add(what string, n uint64) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by == nil {
+		c.by = map[string]uint64{}
+	}
+	c.by[what] += n
+	return c.by[what]
+}
+
+func (c *counters) snapshot() map[string]uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.by) == 0 {
+		return nil
+	}
+	all := make(map[string]uint64, len(c.by))
+	for what, n := range c.by {
+		all[what] = n
+	}
+	return all
+}

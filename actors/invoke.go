@@ -1,0 +1,318 @@
+package actors
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// Invoke calls a capability and returns its result. It is the short way: a
+// look-up in the registry's snapshot, then straight through the owner's link.
+//
+// The call ends at its Deadline or, when it has none, at the owner's default
+// limit; and in any case at ctx's deadline. While the owner starts, the call waits
+// for it; an owner that has failed, was stopped, or waits for its configuration
+// fails the call at once. Errors are *protocol.Error with a code to branch on, or
+// the plugin's own words as *protocol.PeerError. A call whose peer died has
+// CodeOutcomeUnknown and is never sent again.
+func (h *Host) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	if err := h.alive(); err != nil {
+		return nil, err
+	}
+	return h.invoke(ctx, c)
+}
+
+// invoke is Invoke for plugins, which may call each other while the host shuts
+// down.
+func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	began := time.Now()
+	key := capability.Key(c.Key)
+	if err := key.Validate(); err != nil {
+		return nil, &protocol.Error{Code: protocol.CodeInvalid, Message: "the capability's key", Err: err}
+	}
+	if key.Kind() == capability.KindEvent {
+		h.fanOut(ctx, c, began)
+		return nil, nil
+	}
+	who, err := h.owner(ctx, key, c, began)
+	if err != nil {
+		return nil, err
+	}
+	result, err := h.callOn(ctx, who, c, limitOf(ctx, c, who, began))
+	if err == nil && key.Kind() == capability.KindTool {
+		err = toolFailure(result)
+	}
+	return result, err
+}
+
+// limit is the deadline of one call and where it came from, for its error.
+type limit struct {
+	at     time.Time
+	source string
+}
+
+// limitOf picks the deadline of a call that began at a moment and is for a session.
+func limitOf(ctx context.Context, c protocol.Call, who *handle, began time.Time) limit {
+	l := limit{c.Deadline, "the call's own deadline"}
+	if c.Deadline.IsZero() {
+		l = limit{began.Add(who.timeouts.Call), "the host's limit timeouts.call"}
+		if who.man.Host.Timeouts.Call > 0 {
+			l.source = "the plugin's limit airi-host.timeouts.call"
+		}
+	}
+	if at, ok := ctx.Deadline(); ok && at.Before(l.at) {
+		l = limit{at, "the caller's deadline"}
+	}
+	return l
+}
+
+// owner finds who answers the call, waiting for one that is still starting.
+func (h *Host) owner(ctx context.Context, key capability.Key, c protocol.Call, began time.Time) (*handle, error) {
+	offer, err := h.snapshot().Choose(key, capability.Filter{Plugin: c.Plugin, Instance: c.Instance})
+	if err == nil {
+		return invocable(offer)
+	}
+	who := h.starter(err, c)
+	if who == nil {
+		return nil, notFound(err, c)
+	}
+	l := limitOf(ctx, c, who, began)
+	ctx, cancel := context.WithDeadline(ctx, l.at)
+	defer cancel()
+	return h.await(ctx, key, c, who, l)
+}
+
+// await waits for a session that may yet offer the key, or for any other owner.
+func (h *Host) await(ctx context.Context, key capability.Key, c protocol.Call, who *handle, l limit) (*handle, error) {
+	for {
+		phase, reason, changed := who.watch()
+		offer, err := h.snapshot().Choose(key, capability.Filter{Plugin: c.Plugin, Instance: c.Instance})
+		if err == nil {
+			return invocable(offer)
+		}
+		switch next := h.starter(err, c); {
+		case next != nil && next != who:
+			who = next
+			continue
+		case phase == lifecycle.Ready || phase == lifecycle.Degraded:
+			return nil, notFound(err, c)
+		case !startingPhase(phase):
+			return nil, notReady(who.Plugin, c.Key, phase, reason)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, gaveUp(ctx, who.Plugin, notReady(who.Plugin, c.Key, phase, reason).Error(), l)
+		}
+	}
+}
+
+func invocable(o capability.Offer) (*handle, error) {
+	who, ok := o.Target.(*handle)
+	if !ok || !o.Invocable {
+		return nil, failure(protocol.CodeInvalid, o.Owner.Plugin,
+			fmt.Sprintf("%s of %s can be awaited, not called", o.Key, ownerName(o.Owner)))
+	}
+	return who, nil
+}
+
+func ownerName(o capability.Owner) string {
+	if o == capability.HostOwner {
+		return "the host"
+	}
+	return "plugin " + o.Plugin
+}
+
+// starter returns the session that may yet offer the key, or nil.
+func (h *Host) starter(err error, c protocol.Call) *handle {
+	if wait, ok := errors.AsType[*capability.NotReadyError](err); ok {
+		if who, ok := wait.Target.(*handle); ok {
+			return who
+		}
+	}
+	if c.Plugin == "" {
+		return nil
+	}
+	who := h.current(c.Plugin)
+	if who == nil || who.phaseNow() == lifecycle.Ready || who.phaseNow() == lifecycle.Degraded {
+		return nil
+	}
+	return who
+}
+
+// startingPhase tells whether a session in the phase is on its way to ready.
+func startingPhase(p lifecycle.State) bool {
+	switch p {
+	case lifecycle.Ready, lifecycle.Degraded, lifecycle.ConfigurationNeeded, lifecycle.Failed, lifecycle.Stopped:
+		return false
+	default:
+		return true
+	}
+}
+
+func notFound(err error, c protocol.Call) error {
+	e := &protocol.Error{Code: protocol.CodeNotFound, Plugin: c.Plugin, Message: "nobody offers " + c.Key}
+	if _, ok := errors.AsType[*capability.NotReadyError](err); ok {
+		e.Code, e.Message = protocol.CodeNotReady, err.Error()
+		return e
+	}
+	if _, ok := errors.AsType[*capability.AmbiguousError](err); ok {
+		e.Code, e.Message = protocol.CodeAmbiguous, err.Error()
+		return e
+	}
+	if c.Plugin != "" {
+		e.Message = fmt.Sprintf("plugin %s does not offer %s", c.Plugin, c.Key)
+	}
+	return e
+}
+
+func notReady(plugin, key string, phase lifecycle.State, reason string) *protocol.Error {
+	text := fmt.Sprintf("%s of plugin %s is not ready: %s", key, plugin, phase)
+	if reason != "" {
+		text += " (" + reason + ")"
+	}
+	return failure(protocol.CodeNotReady, plugin, text)
+}
+
+// callOn makes one call at one session.
+func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit) (json.RawMessage, error) {
+	if n := who.inFlight.Add(1) + who.busy.Load(); n > int64(who.pending) {
+		who.inFlight.Add(-1)
+		return nil, failure(protocol.CodeOverloaded, who.Plugin, fmt.Sprintf(
+			"plugin %s has %d calls in flight, its limit: try again later, or raise airi-host.limits.pendingCalls", who.Plugin, who.pending))
+	}
+	defer who.inFlight.Add(-1)
+	ctx, cancel := context.WithDeadline(ctx, l.at)
+	defer cancel()
+	if ctx.Err() != nil {
+		return nil, gaveUp(ctx, who.Plugin, fmt.Sprintf("%s of plugin %s was not called", c.Key, who.Plugin), l)
+	}
+	c.Deadline = l.at
+	a, answered := h.exchange(ctx, who, c)
+	if answered && (a.err == nil || ctx.Err() == nil) {
+		return a.result, a.err
+	}
+	if ctx.Err() != nil { // also when the callee was quicker to say so
+		return nil, gaveUp(ctx, who.Plugin, fmt.Sprintf("%s of plugin %s did not answer", c.Key, who.Plugin), l)
+	}
+	return nil, outcomeUnknown(who.Plugin, c.Key, "it has ended")
+}
+
+// exchange hands a call to a session's link and waits for the answer, for the end
+// of ctx, or for the end of the link.
+func (h *Host) exchange(ctx context.Context, who *handle, c protocol.Call) (a answer, answered bool) {
+	one := h.newCall()
+	one.Call, one.ctx = c, ctx
+	link := who.through()
+	link.invoke(one)
+	select {
+	case a = <-one.done:
+		h.recycle(one)
+		return a, true
+	case <-ctx.Done():
+	case <-link.left():
+	}
+	if !one.over.CompareAndSwap(false, true) { // the answer came with the bell
+		return <-one.done, true
+	}
+	link.cancel(one, reasonOf(ctx))
+	return answer{}, false
+}
+
+// reasonOf is what the callee is told of a call that is given up.
+func reasonOf(ctx context.Context) string {
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return "deadline"
+	}
+	return "cancelled"
+}
+
+// newCall takes a call from the pool: most of a short call's cost is making one.
+func (h *Host) newCall() *call {
+	if c, ok := h.pool.Get().(*call); ok {
+		return c
+	}
+	return &call{done: make(chan answer, 1)}
+}
+
+// recycle puts a call back that was answered. One that its caller gave up does not
+// come here, since its answer may still come.
+func (h *Host) recycle(c *call) {
+	c.Call, c.ctx, c.id = protocol.Call{}, nil, 0
+	c.over.Store(false)
+	h.pool.Put(c)
+}
+
+func outcomeUnknown(plugin, key, why string) *protocol.Error {
+	return failure(protocol.CodeOutcomeUnknown, plugin,
+		fmt.Sprintf("outcome unknown: %s was in flight at plugin %s: %s", key, plugin, why))
+}
+
+// gaveUp says why the caller stopped waiting, and which limit it was.
+func gaveUp(ctx context.Context, plugin, what string, l limit) error {
+	cause := context.Cause(ctx)
+	if !errors.Is(cause, context.DeadlineExceeded) {
+		return &protocol.Error{Code: protocol.CodeCancelled, Plugin: plugin, Message: what + ": the caller gave up", Err: cause}
+	}
+	return failure(protocol.CodeTimeout, plugin, fmt.Sprintf("%s before the deadline (%s)", what, l.source))
+}
+
+// toolFailure is a tool's result that says in its "error" that the call failed.
+func toolFailure(result json.RawMessage) error {
+	if !bytes.Contains(result, []byte(`"error"`)) {
+		return nil
+	}
+	var r struct {
+		Error *string `json:"error"`
+	}
+	if err := json.Unmarshal(result, &r); err != nil || r.Error == nil || *r.Error == "" {
+		return nil //nolint:nilerr // a result of another shape is a result
+	}
+	return &protocol.PeerError{Message: *r.Error, Data: result}
+}
+
+// fanOut hands an event to all that hear it, at most once each, and returns when
+// all have heard it or its time is over. What a subscriber does with it is its
+// own affair: failures are counted and logged, the emitter is not told.
+func (h *Host) fanOut(ctx context.Context, c protocol.Call, began time.Time) {
+	var all sync.WaitGroup
+	for _, offer := range h.snapshot().Get(capability.Key(c.Key)) {
+		who, ok := offer.Target.(*handle)
+		if !ok || !offer.Invocable || offer.State != lifecycle.CapReady || c.Plugin != "" && c.Plugin != who.Plugin {
+			continue
+		}
+		all.Go(func() {
+			if _, err := h.callOn(ctx, who, c, limitOf(ctx, c, who, began)); err != nil {
+				h.drop(who, "event", c.Key+": "+err.Error(), 1)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// serve answers a plugin's call: the host's services first, then whoever offers
+// the key. A manifest that lists what its plugin may call is held to it.
+func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (result json.RawMessage, err error) {
+	c.Caller = who.Plugin
+	service := h.service(c.Key)
+	if service == nil {
+		if own := who.man.Host; len(own.Invoke) > 0 && !own.MayInvoke(capability.Key(c.Key)) {
+			return nil, failure(protocol.CodeDenied, who.Plugin, fmt.Sprintf(
+				"plugin %s may not call %s: its manifest's airi-host.invoke does not list it", who.Plugin, c.Key))
+		}
+		return h.invoke(ctx, c)
+	}
+	err = contain(func() (err error) {
+		result, err = service.Serve(ctx, c)
+		return err
+	})
+	return result, err
+}

@@ -1,0 +1,46 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/transport/process"
+)
+
+// nodeAt is a command like a bridge's.
+func nodeAt(_ context.Context, module string) ([]string, error) {
+	return []string{"node", "bridge.mjs", module}, nil
+}
+
+func TestCommandLauncher_putsTheBridgeBeforeTheModule(t *testing.T) {
+	t.Setenv("PATH", "/bin")
+	for _, name := range []string{"HOME", "LANG", "TZ", "TMPDIR"} {
+		t.Setenv(name, "set")
+	}
+	t.Setenv("SECRET", "not passed on")
+	m := manifestFor("a")
+	m.Dir, m.Host.Env, m.Host.Limits.FrameBytes = "/plugins/a", map[string]string{"KEY": "value"}, 7
+	spec, err := CommandLauncher(nodeAt)(t.Context(), m, manifest.Entry{Path: "/plugins/a/main.mjs"})
+	require.NoError(t, err)
+	require.Equal(t, process.Spec{
+		Path: "node", Args: []string{"bridge.mjs", "/plugins/a/main.mjs"}, Dir: "/plugins/a", Wire: process.Own,
+		Env: []string{"HOME=set", "KEY=value", "LANG=set", "PATH=/bin", "TMPDIR=set", "TZ=set"}, MaxRecord: 7,
+	}, spec)
+}
+
+func TestCommandLauncher_aManifestsOwnCommandGoesBefore(t *testing.T) {
+	spec, err := CommandLauncher(nil)(t.Context(), manifestFor("a"), manifest.Entry{Command: []string{"./worker", "--flag"}})
+	require.NoError(t, err)
+	require.Equal(t, "./worker", spec.Path)
+	require.Equal(t, []string{"--flag"}, spec.Args)
+}
+
+func TestCommandLauncher_namesThePluginWhenThereIsNoCommand(t *testing.T) {
+	none := func(context.Context, string) ([]string, error) { return nil, errors.New("no node on PATH") }
+	_, err := CommandLauncher(none)(t.Context(), manifestFor("a"), manifest.Entry{Path: "x"})
+	require.EqualError(t, err, "plugin a: no node on PATH")
+}

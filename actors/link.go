@@ -1,0 +1,90 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"sync/atomic"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// link is how a session reaches its plugin: a port (a program compiled in) or a
+// peer (whatever is at the far end of a connection). Apart from invoke and
+// cancel, which anybody may call, the session alone uses it.
+type link interface {
+	// has tells whether the plugin does anything at a step.
+	has(protocol.Step) bool
+	// run passes through one step; a ran message with gen follows, unless the
+	// link ends first.
+	run(step protocol.Step, gen int)
+	// listens tells whether anybody would hear an event of the channel.
+	listens() bool
+	// emit puts an event on the plugin's channel.
+	emit(protocol.Event)
+	// invoke starts a call, which is completed once, whatever happens.
+	invoke(*call)
+	// cancel tells that nobody waits for the call any more.
+	cancel(c *call, reason string)
+	// left closes when the plugin is let go of; nil at a link that completes
+	// its calls itself then.
+	left() <-chan struct{}
+	// end frees all that wait and lets go of the plugin. An ended message
+	// follows once nothing of it runs any more; it may be called again.
+	end(why error)
+	// kill is end without patience.
+	kill()
+	// process describes the worker process, or nil.
+	process() *ProcessInfo
+}
+
+// call is one invocation in flight at one session.
+type call struct {
+	protocol.Call
+	// id is the peer's number for it; 0 at a port.
+	id protocol.CallID
+	// ctx is what a port's handler gets; it ends when the caller stops waiting.
+	ctx  context.Context
+	done chan answer
+	over atomic.Bool
+}
+
+// answer is how a call ended.
+type answer struct {
+	result json.RawMessage
+	err    error
+}
+
+// complete ends the call; only the first one counts, and it tells whether it was.
+func (c *call) complete(result json.RawMessage, err error) bool {
+	if !c.over.CompareAndSwap(false, true) {
+		return false
+	}
+	c.done <- answer{result, err}
+	return true
+}
+
+type (
+	// ran tells that a step is over.
+	ran struct {
+		gen  int
+		step protocol.Step
+		err  error
+	}
+	// lost tells that the connection ended, and nobody had asked for it.
+	lost struct{ why error }
+	// ended tells that nothing of the plugin runs any more.
+	ended struct{}
+	// offered tells that the plugin offers a capability. reply and gate may be
+	// nil.
+	offered struct {
+		offer protocol.Offer
+		reply chan<- error
+		gate  *gate
+	}
+	// retracted tells that it offers one no more. reply and gate may be nil.
+	retracted struct {
+		key   string
+		reply chan<- error
+		gate  *gate
+	}
+)

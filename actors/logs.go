@@ -1,0 +1,190 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/transport/process"
+)
+
+// logRing keeps the end of one plugin's log.
+type logRing struct {
+	mu    sync.Mutex
+	lines []Logged
+	next  int
+	max   int
+}
+
+func (r *logRing) add(line Logged) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.lines) < r.max {
+		r.lines = append(r.lines, line)
+		return
+	}
+	r.lines[r.next] = line
+	r.next = (r.next + 1) % r.max
+}
+
+// last returns up to n lines, oldest first.
+func (r *logRing) last(n int) []Logged {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := slices.Concat(r.lines[r.next:], r.lines[:r.next])
+	if n > 0 && len(all) > n {
+		all = all[len(all)-n:]
+	}
+	return all
+}
+
+// Logs returns the end of a plugin's log, at most n lines, oldest first; 0 means
+// all that is kept (Limits.LogLines). A plugin that never logged has none.
+func (h *Host) Logs(plugin string, n int) []Logged {
+	h.mu.Lock()
+	ring := h.logs[plugin]
+	h.mu.Unlock()
+	if ring == nil {
+		return nil
+	}
+	return ring.last(n)
+}
+
+func (h *Host) record(who *handle, line Logged) {
+	h.mu.Lock()
+	ring := h.logs[who.Plugin]
+	if ring == nil {
+		ring = &logRing{max: orDefault(who.man.Host.Limits.LogLines, h.limits.LogLines)}
+		h.logs[who.Plugin] = ring
+	}
+	h.mu.Unlock()
+	ring.add(line)
+	h.publish(line)
+}
+
+// logLine takes a line that a worker wrote.
+func (h *Host) logLine(who *handle, line process.LogLine) {
+	level := slog.LevelInfo
+	if line.Dropped > 0 {
+		who.drops.add("log-lines", uint64(line.Dropped))
+		level = slog.LevelWarn
+	}
+	h.record(who, Logged{Origin: who.Origin, Level: level, Stream: string(line.Stream), Text: line.Text, At: time.Now()})
+}
+
+// pluginLog is the log of a compiled-in plugin.
+func (h *Host) pluginLog(who *handle) *slog.Logger {
+	return slog.New(&pluginHandler{host: h, who: who})
+}
+
+// pluginHandler turns a plugin's records into lines of its log.
+type pluginHandler struct {
+	host  *Host
+	who   *handle
+	attrs string
+	group string
+}
+
+func (p *pluginHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelDebug
+}
+
+func (p *pluginHandler) Handle(_ context.Context, r slog.Record) error {
+	var text strings.Builder
+	text.WriteString(r.Message)
+	text.WriteString(p.attrs)
+	r.Attrs(func(a slog.Attr) bool {
+		text.WriteString(p.format(a))
+		return true
+	})
+	p.host.record(p.who, Logged{Origin: p.who.Origin, Level: r.Level, Stream: "log", Text: text.String(), At: r.Time})
+	return nil
+}
+
+func (p *pluginHandler) format(a slog.Attr) string { return formatAttr(p.group, a) }
+
+// formatAttr writes " group.key=value", members of a group one by one.
+func formatAttr(group string, a slog.Attr) string {
+	a.Value = a.Value.Resolve()
+	if a.Equal(slog.Attr{}) {
+		return ""
+	}
+	if a.Value.Kind() != slog.KindGroup {
+		return " " + group + a.String()
+	}
+	if a.Key != "" {
+		group += a.Key + "."
+	}
+	var text strings.Builder
+	for _, member := range a.Value.Group() {
+		text.WriteString(formatAttr(group, member))
+	}
+	return text.String()
+}
+
+func (p *pluginHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	next := *p
+	for _, a := range attrs {
+		next.attrs += p.format(a)
+	}
+	return &next
+}
+
+func (p *pluginHandler) WithGroup(name string) slog.Handler {
+	next := *p
+	next.group += name + "."
+	return &next
+}
+
+// logPanic writes down the stack of a panic in a plugin's code.
+func (h *Host) logPanic(who *handle, err error) {
+	if caught, ok := errors.AsType[*panicError](err); ok {
+		h.log.Error("the plugin panicked", who.attrs(), "error", caught.Error(), "stack", string(caught.stack))
+	}
+}
+
+// drop counts what was not used. It is told when its count passes 1, 2, 4, 8, …,
+// so that a flood shows and cannot flood in turn.
+func (h *Host) drop(who *handle, what, detail string, n uint64) {
+	count := who.drops.add(what, n)
+	if bits.OnesCount64(count) == 1 || n > 1 {
+		h.publish(Dropped{Origin: who.Origin, What: what, Detail: clip(detail), Count: count, At: time.Now()})
+	}
+}
+
+// maxDetail is how much of a dropped thing is shown, in bytes.
+const maxDetail = 200
+
+func clip(s string) string {
+	if len(s) <= maxDetail {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxDetail], "") + "…"
+}
+
+func (h *Host) publishChannel(who *handle, fromPlugin bool, e protocol.Event, phase lifecycle.State) {
+	if !h.wants(KindChannel) {
+		return
+	}
+	payload, err := e.JSON()
+	if err != nil {
+		h.drop(who, "channel", e.Name+": "+err.Error(), 1)
+		return
+	}
+	h.publish(Channel{
+		Origin: who.Origin, FromPlugin: fromPlugin, Name: e.Name, Payload: payload, Phase: phase, At: time.Now(),
+	})
+}
+
+func (h *Host) publishWire(who *handle, fromPlugin bool, m protocol.Message) {
+	if h.wants(KindWire) {
+		h.publish(Wire{Origin: who.Origin, FromPlugin: fromPlugin, Message: m, Phase: who.phaseNow(), At: time.Now()})
+	}
+}

@@ -1,0 +1,154 @@
+package actors
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/transport/process"
+)
+
+// Options are what a host is made of. The zero value works: a host that runs
+// only what it is given in code, with the default limits.
+type Options struct {
+	// ID names the host among others; "" makes one up.
+	ID string
+	// Log gets the host's own records and the plugins'; nil discards them.
+	Log *slog.Logger
+	// LogEvents are the kinds of events that Log gets as well; 0 means
+	// KindsUsual.
+	LogEvents Kind
+	// Dialects are the ecosystems that the host speaks.
+	Dialects []protocol.Dialect
+	// Programs are the plugins compiled in, by the NAME of a manifest's
+	// "builtin:NAME".
+	Programs map[string]protocol.Program
+	// Launch says how a module that is not compiled in is run; nil refuses such
+	// plugins, saying so.
+	Launch Launcher
+	// Runtime picks the entrypoint of manifests that have several; "" means node.
+	Runtime manifest.Runtime
+	// Services are what the host offers to plugins beside the dialects' own, by
+	// key. They answer before plugins do.
+	Services map[string]protocol.Service
+	// Versions are the protocol and API versions that the host speaks, the most
+	// wanted first; the zero value means v1 for both.
+	Versions protocol.VersionRequest
+	// Timeouts bound every wait.
+	Timeouts Timeouts
+	// Limits bound every queue.
+	Limits Limits
+	// Ladder says how patiently a worker process is ended; zero means the
+	// defaults of package process.
+	Ladder process.Ladder
+}
+
+// Launcher makes the worker process of a plugin's module. It must not block
+// beyond ctx.
+type Launcher func(ctx context.Context, m *manifest.Manifest, entry manifest.Entry) (process.Spec, error)
+
+// Timeouts are the limits on time. Zero means the default; there is no
+// "unlimited". A manifest's "airi-host".timeouts beats them for its plugin.
+type Timeouts struct {
+	// Load bounds reading a plugin's code, its process's start included: 30 s.
+	Load time.Duration
+	// Init bounds the plugin's init hook: 30 s.
+	Init time.Duration
+	// Setup bounds the plugin's setup hook: 30 s.
+	Setup time.Duration
+	// Stop bounds the plugin's stop hook: 5 s.
+	Stop time.Duration
+	// Call bounds a call whose caller names no deadline: 30 s.
+	Call time.Duration
+	// Capabilities bounds a wait for required capabilities: 15 s.
+	Capabilities time.Duration
+}
+
+const (
+	defaultHookTimeout       = 30 * time.Second
+	defaultStopTimeout       = 5 * time.Second
+	defaultCallTimeout       = 30 * time.Second
+	defaultCapabilityTimeout = 15 * time.Second
+)
+
+func (t Timeouts) withDefaults() Timeouts {
+	return Timeouts{
+		Load:         orDefault(t.Load, defaultHookTimeout),
+		Init:         orDefault(t.Init, defaultHookTimeout),
+		Setup:        orDefault(t.Setup, defaultHookTimeout),
+		Stop:         orDefault(t.Stop, defaultStopTimeout),
+		Call:         orDefault(t.Call, defaultCallTimeout),
+		Capabilities: orDefault(t.Capabilities, defaultCapabilityTimeout),
+	}
+}
+
+// step returns the limit for a step of a plugin's life.
+func (t Timeouts) step(s protocol.Step) time.Duration {
+	switch s {
+	case protocol.StepLoad:
+		return t.Load
+	case protocol.StepInit:
+		return t.Init
+	case protocol.StepSetup:
+		return t.Setup
+	case protocol.StepStop:
+		return t.Stop
+	default:
+		return t.Init
+	}
+}
+
+// Limits bound what plugins can make the host hold. Zero means the default.
+type Limits struct {
+	// Pending is how many calls may be in flight at one session, in each
+	// direction; the next fails as overloaded: 4096.
+	Pending int
+	// LogLines is how many log lines of each plugin are kept: 1000.
+	LogLines int
+	// Facts is how many facts of one peer (offers made and taken back) may wait
+	// for its session before the host stops reading from it: 256.
+	Facts int
+	// Frame is the largest frame of a peer in bytes: 64 MiB.
+	Frame int
+}
+
+const (
+	defaultLogLines = 1000
+	defaultFacts    = 256
+)
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Pending:  orDefault(l.Pending, protocol.DefaultMaxPending),
+		LogLines: orDefault(l.LogLines, defaultLogLines),
+		Facts:    orDefault(l.Facts, defaultFacts),
+		Frame:    l.Frame,
+	}
+}
+
+func orDefault[T int | time.Duration](v, def T) T {
+	if v <= 0 {
+		return def
+	}
+	return v
+}
+
+// StartOptions say how one session is started.
+type StartOptions struct {
+	// Runtime picks the entrypoint; "" means the host's.
+	Runtime manifest.Runtime
+	// RequireConfiguration stops the session in configuration-needed unless
+	// Config is given. A manifest may require it too.
+	RequireConfiguration bool
+	// Config is the configuration to start with; nil means an empty default.
+	Config *protocol.Config
+	// Compatibility lists what the peer supports; its preferred versions are
+	// the host's own.
+	Compatibility protocol.VersionRequest
+	// Requires are awaited beside what the manifest requires.
+	Requires []string
+	// Wait bounds the wait for what is required; zero means the limit in force.
+	Wait time.Duration
+}

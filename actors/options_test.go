@@ -1,0 +1,45 @@
+package actors
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+func TestTimeouts_haveDefaults(t *testing.T) {
+	want := Timeouts{
+		Load: 30 * time.Second, Init: 30 * time.Second, Setup: 30 * time.Second, Stop: 5 * time.Second,
+		Call: 30 * time.Second, Capabilities: 15 * time.Second,
+	}
+	require.Equal(t, want, Timeouts{}.withDefaults())
+	require.Equal(t, want, Timeouts{Load: -1, Init: -1, Setup: -1, Stop: -1, Call: -1, Capabilities: -1}.withDefaults())
+	own := Timeouts{Load: 1, Init: 2, Setup: 3, Stop: 4, Call: 5, Capabilities: 6}
+	require.Equal(t, own, own.withDefaults())
+	for step, limit := range map[protocol.Step]time.Duration{
+		protocol.StepLoad: 1, protocol.StepInit: 2, protocol.StepSetup: 3, protocol.StepStop: 4,
+	} {
+		require.Equal(t, limit, own.step(step))
+	}
+}
+
+func TestLimits_haveDefaults(t *testing.T) {
+	want := Limits{Pending: 4096, LogLines: 1000, Facts: 256}
+	require.Equal(t, want, Limits{}.withDefaults())
+	require.Equal(t, want, Limits{Pending: -1, LogLines: -1, Facts: -1}.withDefaults())
+	own := Limits{Pending: 1, LogLines: 2, Facts: 3, Frame: 4}
+	require.Equal(t, own, own.withDefaults())
+}
+
+func TestTimeouts_ofAManifestBeatTheHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHostWith(t, Options{Timeouts: Timeouts{Load: time.Hour}})
+		m := manifestFor("a")
+		m.Host.Timeouts = manifest.Timeouts{Init: 2, Setup: 3, Stop: 4, Call: 5, Capabilities: 6}
+		require.Equal(t, Timeouts{Load: time.Hour, Init: 2, Setup: 3, Stop: 4, Call: 5, Capabilities: 6}, h.timeoutsOf(m))
+	})
+}

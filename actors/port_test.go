@@ -1,0 +1,137 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/plugin"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// counting narrates each moment as one event, named by its number.
+type counting struct{ protocol.Dialect }
+
+func (counting) Name() string { return "airi" }
+
+func (counting) Narrate(m protocol.Moment) []protocol.Event {
+	return []protocol.Event{{Name: fmt.Sprint(m.What)}}
+}
+
+func TestPort_aListenerHearsItsChannelInOrderToTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard chronicle
+		p := plugin.Define("a").OnInit(func(_ context.Context, s *plugin.Session) error {
+			s.Listen(func(e protocol.Event) { heard.note(e.Name) })
+			return nil
+		}).OnSetup(hook(func(context.Context) error { return errors.New("no luck") }))
+		h := startHostWith(t, Options{Dialects: []protocol.Dialect{counting{}}}, p)
+		_, err := h.Start(t.Context(), manifestFor("a"), StartOptions{})
+		require.EqualError(t, err, "no luck")
+		settle()
+		require.Equal(t, []string{
+			fmt.Sprint(protocol.MomentPrepared), fmt.Sprint(protocol.MomentConfigured), fmt.Sprint(protocol.MomentFailed),
+		}, heard.lines)
+	})
+}
+
+func TestPort_aListenerThatPanicsIsContained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log notebook
+		p := plugin.Define("a").OnInit(func(_ context.Context, s *plugin.Session) error {
+			s.Listen(func(protocol.Event) { panic("deaf") })
+			return nil
+		})
+		h := startHostWith(t, Options{Dialects: []protocol.Dialect{counting{}}, Log: log.logger()}, p)
+		startReady(t, h, manifestFor("a"))
+		settle()
+		require.Contains(t, log.String(), `msg="the plugin panicked" plugin=a session=plugin-session-0 error="panic: deaf"`)
+	})
+}
+
+// TestPort_aListenerThatHangs holds up its channel, which drops what is too much,
+// and no step of another plugin.
+func TestPort_aListenerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		p := plugin.Define("a").OnInit(func(_ context.Context, s *plugin.Session) error {
+			s.Listen(func(protocol.Event) { <-release })
+			return nil
+		})
+		h := startHostWith(t, Options{Dialects: []protocol.Dialect{counting{}}}, p, offering("b", "tool:b"))
+		startReady(t, h, manifestFor("a"))
+		events := listen(t, h, KindDropped, nil)
+		link := h.current("a").through()
+		for range maxChannelQueue + 10 {
+			link.emit(protocol.Event{Name: "x"})
+		}
+		startReady(t, h, manifestFor("b"))
+		require.Equal(t, "a drops channel 1 the program's listener is too slow for its channel", events.all()[0])
+		require.Greater(t, wantPhase(t, h, "a", lifecycle.Ready).Dropped["channel"], uint64(10))
+		_, err := h.Stop(t.Context(), "plugin-session-0")
+		require.NoError(t, err)
+		close(release)
+	})
+}
+
+// TestPort_aFullChannelLosesNoStep: a step that waits behind a slow listener runs
+// once the listener is through.
+func TestPort_aFullChannelLosesNoStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := true
+		p := plugin.Define("a").OnInit(func(_ context.Context, s *plugin.Session) error {
+			s.Listen(func(protocol.Event) {
+				if slow {
+					time.Sleep(time.Second)
+					slow = false
+				}
+			})
+			return nil
+		}).OnSetup(hook(func(context.Context) error { return nil }))
+		h := startHostWith(t, Options{Dialects: []protocol.Dialect{counting{}}}, p)
+		started := beginStart(t, h, manifestFor("a", needsConfiguration))
+		require.NoError(t, (<-started).err)
+		link := h.current("a").through()
+		for range 2 * maxChannelQueue {
+			link.emit(protocol.Event{Name: "x"})
+		}
+		require.Equal(t, lifecycle.Ready, apply(t, h, "plugin-session-0").Phase)
+	})
+}
+
+func TestPort_itsHomeEndsWithItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed := make(chan error, 1)
+		h := startHost(t, plugin.Define("a").OnInit(func(_ context.Context, s *plugin.Session) error {
+			failed <- s.Wait(context.Background(), "cap:never")
+			return nil
+		}))
+		beginStart(t, h, manifestFor("a"))
+		require.Empty(t, failed)
+		_, err := h.Stop(t.Context(), "plugin-session-0")
+		require.NoError(t, err)
+		require.EqualError(t, <-failed, "waiting for capability cap:never: plugin a was stopped")
+	})
+}
+
+func TestPort_aHookMayWaitForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t, plugin.Define("a").OnInit(func(ctx context.Context, s *plugin.Session) error {
+			if err := s.Wait(ctx, "tool:b"); err != nil {
+				return err
+			}
+			var out json.RawMessage
+			return s.Call(ctx, "tool:b", nil, &out)
+		}), offering("b", "tool:b"))
+		started := beginStart(t, h, manifestFor("a"))
+		startReady(t, h, manifestFor("b"))
+		require.Equal(t, lifecycle.Ready, (<-started).info.Phase)
+	})
+}

@@ -1,0 +1,187 @@
+package actors
+
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+)
+
+// router is the actor that hands the host's events to subscribers, in the order
+// in which they were published.
+//
+// It owns the list of subscriptions. The host is its parent. It accepts publish,
+// subscribe and unsubscribe. Its death is the host's: every subscription's
+// channel is closed then.
+type router struct {
+	log  *slog.Logger
+	self *ref
+	// wanted is the union of all subscriptions' kinds: publishers read it to
+	// leave out what nobody would hear.
+	wanted *atomic.Uint32
+	subs   []*Subscription
+	// ended tells that all subscriptions are closed, also those to come.
+	ended bool
+}
+
+type (
+	// publish carries one event.
+	publish struct{ event Event }
+	// subscribe adds a subscription.
+	subscribe struct {
+		sub   *Subscription
+		reply chan<- struct{}
+	}
+	// unsubscribe takes one away.
+	unsubscribe struct {
+		sub   *Subscription
+		reply chan<- struct{}
+	}
+	// endAll closes every subscription.
+	endAll struct{ reply chan<- struct{} }
+)
+
+func (r *router) receive(msg any) {
+	switch m := msg.(type) {
+	case publish:
+		r.onPublish(m)
+	case subscribe:
+		r.onSubscribe(m)
+	case unsubscribe:
+		r.onUnsubscribe(m)
+	case endAll:
+		r.onEndAll(m)
+	default:
+		r.log.Error("unhandled message", "actor", "router", "message", m)
+	}
+}
+
+func (r *router) panicked(err *panicError) {
+	r.log.Error("the event router panicked", "error", err, "stack", string(err.stack))
+}
+
+func (r *router) onPublish(m publish) {
+	for _, s := range r.subs {
+		s.offer(m.event)
+	}
+}
+
+func (r *router) onSubscribe(m subscribe) {
+	if r.ended {
+		m.sub.end()
+	} else {
+		r.subs = append(r.subs, m.sub)
+	}
+	r.tally()
+	m.reply <- struct{}{}
+}
+
+func (r *router) onUnsubscribe(m unsubscribe) {
+	for i, s := range r.subs {
+		if s == m.sub {
+			r.subs = append(r.subs[:i:i], r.subs[i+1:]...)
+			s.end()
+			break
+		}
+	}
+	r.tally()
+	m.reply <- struct{}{}
+}
+
+func (r *router) onEndAll(m endAll) {
+	for _, s := range r.subs {
+		s.end()
+	}
+	r.subs, r.ended = nil, true
+	r.tally()
+	m.reply <- struct{}{}
+}
+
+func (r *router) tally() {
+	var all Kind
+	for _, s := range r.subs {
+		all |= s.kinds
+	}
+	r.wanted.Store(uint32(all))
+}
+
+// Subscription is a stream of the host's events, in order. A reader that is too
+// slow loses events, never holds up the host; how many is counted.
+type Subscription struct {
+	// C gives the events. It is closed by Close and by the host's shutdown.
+	C <-chan Event
+
+	kinds   Kind
+	queue   chan Event
+	dropped atomic.Uint64
+	// closing is Close's once, ending the channel's.
+	closing, ending sync.Once
+	close           func(*Subscription)
+}
+
+// DefaultEventQueue is how many events wait for a slow subscriber when it does
+// not say.
+const DefaultEventQueue = 8192
+
+// Dropped is how many events the subscription lost because its queue was full.
+func (s *Subscription) Dropped() uint64 { return s.dropped.Load() }
+
+// Close ends the subscription. It may be called more than once.
+func (s *Subscription) Close() { s.closing.Do(func() { s.close(s) }) }
+
+func (s *Subscription) offer(e Event) {
+	if s.kinds&e.Kind() == 0 {
+		return
+	}
+	select {
+	case s.queue <- e:
+	default:
+		s.dropped.Add(1)
+	}
+}
+
+func (s *Subscription) end() { s.ending.Do(func() { close(s.queue) }) }
+
+// Subscribe gives the events of the kinds from now on; what was published before
+// it returns is not among them. queue is how many events may wait for the reader;
+// 0 means DefaultEventQueue. After shutdown the subscription is closed at once.
+func (h *Host) Subscribe(kinds Kind, queue int) *Subscription {
+	if queue <= 0 {
+		queue = DefaultEventQueue
+	}
+	c := make(chan Event, queue)
+	sub := &Subscription{C: c, queue: c, kinds: kinds, close: h.unsubscribe}
+	if !h.askRouter(func(reply chan<- struct{}) any { return subscribe{sub, reply} }) {
+		sub.end()
+	}
+	return sub
+}
+
+func (h *Host) unsubscribe(sub *Subscription) {
+	h.askRouter(func(reply chan<- struct{}) any { return unsubscribe{sub, reply} })
+}
+
+func (h *Host) askRouter(build func(chan<- struct{}) any) bool {
+	reply := make(chan struct{}, 1)
+	h.router.tell(build(reply))
+	select {
+	case <-reply:
+		return true
+	case <-h.router.gone:
+		return false
+	}
+}
+
+// wants tells whether anybody hears events of the kinds, the log included.
+func (h *Host) wants(kinds Kind) bool {
+	return (Kind(h.wanted.Load())|h.logEvents)&kinds != 0
+}
+
+// publish hands an event to whoever wants its kind, and to the log.
+func (h *Host) publish(e Event) {
+	if Kind(h.wanted.Load())&e.Kind() != 0 {
+		h.router.tell(publish{e})
+	}
+	if h.logEvents&e.Kind() != 0 {
+		e.Log(h.log)
+	}
+}

@@ -1,0 +1,144 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/plugin"
+)
+
+// spySupervisor gives a plugin's name a supervisor that can be looked into.
+func spySupervisor(h *Host, name string) *supervisor {
+	p := &supervisor{host: h, name: name, worker: lifecycle.Worker.Initial()}
+	p.self = h.sys.spawn(func(self *ref) behavior { p.self = self; return spied{p} })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.supervisors[name] = p.self
+	return p
+}
+
+func TestSupervisor_knowsItsWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := errors.New("no luck")
+		h := startHost(t, plugin.Define("a").OnInit(func(ctx context.Context, s *plugin.Session) error {
+			return errors.Join(lasts(time.Second)(ctx, s), fails)
+		}))
+		p := spySupervisor(h, "a")
+		want := func(worker lifecycle.State, crashes int) {
+			t.Helper()
+			var got lifecycle.State
+			var count int
+			peek(p.self, func() { got, count = p.worker, p.crashes })
+			require.Equal(t, worker, got)
+			require.Equal(t, crashes, count)
+		}
+		want(lifecycle.WorkerStopped, 0)
+		started := beginStart(t, h, manifestFor("a"))
+		want(lifecycle.WorkerStarting, 0)
+		require.EqualError(t, (<-started).err, "no luck")
+		want(lifecycle.WorkerStopped, 0)
+
+		fails = nil
+		startReady(t, h, manifestFor("a"))
+		want(lifecycle.WorkerRunning, 0)
+		h.current("a").self.tell(lost{errors.New("gone")})
+		want(lifecycle.WorkerStopped, 1)
+
+		info := startReady(t, h, manifestFor("a"))
+		want(lifecycle.WorkerRunning, 1)
+		_, err := h.Stop(t.Context(), info.ID)
+		require.NoError(t, err)
+		want(lifecycle.WorkerStopped, 1)
+		var current *handle
+		peek(p.self, func() { current = p.current })
+		require.Nil(t, current)
+	})
+}
+
+func TestSupervisor_aStartThatWaitsForAFailedSessionIsTheOnlyOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := true
+		h := startHost(t, plugin.Define("a").OnInit(hook(func(context.Context) error {
+			if fails {
+				return errors.New("no luck")
+			}
+			return nil
+		})))
+		_, err := h.Start(t.Context(), manifestFor("a"), StartOptions{})
+		require.EqualError(t, err, "no luck")
+		fails = false
+		first := make(chan outcomeOf, 2)
+		for range 2 {
+			go func() {
+				info, err := h.Start(t.Context(), manifestFor("a"), StartOptions{})
+				first <- outcomeOf{info: info, err: err}
+			}()
+		}
+		one, two := <-first, <-first
+		if one.err != nil {
+			one, two = two, one
+		}
+		require.NoError(t, one.err)
+		require.ErrorContains(t, two.err, "plugin a is already loaded as plugin-session-")
+		require.Len(t, h.Sessions(), 1)
+	})
+}
+
+func TestSupervisor_startsAgainTheMomentThatStoppedIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t, plugin.Define("a"))
+		again := make(chan error, 1)
+		listen(t, h, KindPhase, func(e Event) {
+			if e := e.(PhaseChanged); e.To == lifecycle.Stopped && e.Session != "plugin-session-9" {
+				_, err := h.Start(t.Context(), manifestFor("a"), StartOptions{})
+				again <- err
+			}
+		})
+		startReady(t, h, manifestFor("a"))
+		for range 9 {
+			_, err := h.Stop(t.Context(), h.Sessions()[0].ID)
+			require.NoError(t, err)
+			require.NoError(t, <-again)
+		}
+	})
+}
+
+func TestSupervisor_factsOfAnotherSessionAreLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t, plugin.Define("a"))
+		p := spySupervisor(h, "a")
+		startReady(t, h, manifestFor("a"))
+		other := &handle{}
+		for _, fact := range []any{
+			sessionEnded{other}, sessionStopping{other}, sessionReady{other}, sessionFailed{other, errors.New("x"), false},
+		} {
+			p.self.tell(fact)
+		}
+		var worker lifecycle.State
+		peek(p.self, func() { worker = p.worker })
+		require.Equal(t, lifecycle.WorkerRunning, worker)
+		wantPhase(t, h, "a", lifecycle.Ready)
+	})
+}
+
+func TestSupervisor_startsNothingOnceTheHostShutsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t, plugin.Define("a"))
+		p := spySupervisor(h, "a")
+		h.isDown.Store(true) // as if Shutdown came between the question and here
+		got, err := ask(t.Context(), p.self, func(reply chan<- made) any {
+			return begin{man: manifestFor("a"), made: reply, loaded: make(chan error, 1)}
+		})
+		require.NoError(t, err)
+		require.ErrorIs(t, got.err, ErrShutdown)
+		require.Empty(t, h.Sessions())
+		h.isDown.Store(false)
+		startReady(t, h, manifestFor("a"))
+	})
+}

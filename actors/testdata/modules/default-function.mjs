@@ -1,0 +1,2 @@
+// A function is no plugin.
+export default function plugin() {}

@@ -1,0 +1,3 @@
+export function init() {
+  throw 'just a string'
+}

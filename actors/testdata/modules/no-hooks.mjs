@@ -1,0 +1,2 @@
+// Nothing here is a hook.
+export const init = 'not a function'

@@ -1,0 +1,3 @@
+export function setupModules() {
+  throw new Error('setupModules exploded')
+}

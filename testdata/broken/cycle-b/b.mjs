@@ -1,0 +1,6 @@
+// Waits for the other one, which waits for this one.
+import { defineInvokeEventa, defineInvokeHandler } from '@moeru/eventa'
+
+export function setupModules({ channels }) {
+  defineInvokeHandler(channels.host, defineInvokeEventa('tool:b'), () => ({ content: 'b' }))
+}

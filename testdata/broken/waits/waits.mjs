@@ -1,0 +1,2 @@
+// Needs what a slow plugin offers.
+export const init = () => {}
