@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// callOptions are the flags of call.
+type callOptions struct {
+	dirs    []string
+	plugin  string
+	scope   string
+	timeout time.Duration
+	follow  bool
+}
+
+const callText = `Start a host on the plugins of --dir, call a capability, print its JSON result, stop.
+
+JSON is the input; - reads it from standard input. Without it there is none. The call is made
+as soon as its KEY is ready, or when no plugin can become ready any more; --timeout bounds
+that wait and the call together. A result with an "error" is a failed call. Problems of other
+plugins and what plugins log go to standard error.
+
+With --follow what comes is printed as one JSON object a line, the result as the last one:
+  {"event":"result","result":…}`
+
+func (c *cli) callCommand() *cobra.Command {
+	var opts callOptions
+	cmd := &cobra.Command{
+		Use:   "call KEY [JSON]",
+		Short: "Call a capability and print its JSON result",
+		Long:  callText,
+		Example: `  airi-host call tool:greet '{"name":"Ada"}' --dir testdata/plugins
+  echo '{"text":"hello"}' | airi-host call tool:echo - --dir testdata/plugins`,
+		Args: c.arguments(1, 2, "a KEY, and perhaps its JSON input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one, err := opts.call(args[0], time.Now())
+			if err == nil {
+				one.Input, err = c.input(args[1:])
+			}
+			if err != nil {
+				return err
+			}
+			return c.call(cmd.Context(), one, opts)
+		},
+	}
+	cmd.Flags().StringSliceVar(&opts.dirs, "dir", nil, "a directory of plugins to start a host on; may be given again")
+	cmd.Flags().StringVar(&opts.plugin, "plugin", "", "which plugin's capability, where several offer it")
+	cmd.Flags().StringVar(&opts.scope, "scope", "", "the tenant")
+	cmd.Flags().DurationVar(&opts.timeout, "timeout", 0, "the deadline, the start included; 0 or less stands for the defaults: 30s for the start, 30s for the call")
+	cmd.Flags().BoolVar(&opts.follow, "follow", false, "print what comes, an object a line")
+	return cmd
+}
+
+// call is the call to make, but for its input.
+func (o callOptions) call(key string, now time.Time) (protocol.Call, error) {
+	one := protocol.Call{Key: key, Plugin: o.plugin, Scope: o.scope}
+	if err := capability.Key(key).Validate(); err != nil {
+		return one, usageError{fmt.Errorf("KEY: %w", err)}
+	}
+	if len(o.dirs) == 0 {
+		return one, usageError{errors.New("call needs --dir DIR: asking a host that is already running is not available")}
+	}
+	if o.timeout > 0 {
+		one.Deadline = now.Add(o.timeout)
+	}
+	return one, nil
+}
+
+// maxInput is how much JSON call reads from standard input, in bytes.
+const maxInput = 64 << 20
+
+func (c *cli) input(args []string) (json.RawMessage, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	text := []byte(args[0])
+	if args[0] == "-" {
+		var err error
+		if text, err = io.ReadAll(io.LimitReader(c.in, maxInput+1)); err != nil {
+			return nil, fmt.Errorf("reading the input: %w", err)
+		}
+		if len(text) > maxInput {
+			return nil, fmt.Errorf("the input is larger than %d bytes", maxInput)
+		}
+	}
+	var input json.RawMessage
+	if err := json.Unmarshal(text, &input); err != nil {
+		return nil, usageError{fmt.Errorf("the input is not JSON: %w: %q", err, clip(string(text), 80))}
+	}
+	return input, nil
+}
+
+func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) error {
+	found, err := c.aside().discover(opts.dirs)
+	if err != nil {
+		return err
+	}
+	h, err := c.open(found.Manifests)
+	if err != nil {
+		return err
+	}
+	stop, now, release := interrupted(ctx)
+	defer release()
+
+	caller := &caller{
+		host: h.Host, list: found.Manifests, call: one, timeout: opts.timeout,
+		journal: follow(h.Host, func(actors.Event) {}),
+	}
+	result, err := caller.run(stop)
+	if err != nil {
+		c.aside().printShortfalls(caller.culprits(err))
+	}
+	err = errors.Join(err, h.close(now, defaultDrain))
+	if err != nil {
+		if opts.follow && !c.json() {
+			c.encode(lineOf(err))
+		}
+		return err
+	}
+	return c.printResult(result, opts.follow)
+}
+
+// aside is the command line with its output on standard error: in call, standard
+// output belongs to the result.
+func (c *cli) aside() *cli {
+	aside := *c
+	aside.out = c.err
+	return &aside
+}
+
+// printResult prints the result on one line; an absent one is null.
+func (c *cli) printResult(result json.RawMessage, follow bool) error {
+	if result == nil {
+		result = json.RawMessage("null")
+	}
+	if follow {
+		c.encode(resultLine{"result", result})
+		return nil
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, result); err != nil {
+		return fmt.Errorf("the result is not JSON: %w", err)
+	}
+	c.write(line.Bytes())
+	return nil
+}
+
+type resultLine struct {
+	Event  string          `json:"event"`
+	Result json.RawMessage `json:"result"`
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/plugin"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+func manifests(list ...*manifest.Manifest) []*manifest.Manifest { return list }
+
+// ofProgram is the manifest of a plugin that is compiled into a test's host.
+func ofProgram(name string) *manifest.Manifest {
+	m := greeterCalled(name)
+	m.Entrypoints.Go = new("builtin:" + name)
+	return m
+}
+
+// say defines a plugin that offers tool:say, and whose init waits for a channel.
+func say(name string, initial <-chan struct{}) *plugin.Definition {
+	p := plugin.Define(name)
+	plugin.Tool(p, "say", func(context.Context, any) (plugin.Result, error) { return plugin.Text(name), nil })
+	p.OnInit(func(ctx context.Context, _ *plugin.Session) error {
+		select {
+		case <-initial:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	return p
+}
+
+// callerOn makes a caller on a host with two plugins: quick is ready at once, slow
+// when the channel is closed.
+func callerOn(t *testing.T, call protocol.Call) (*caller, chan struct{}) {
+	t.Helper()
+	now, later := make(chan struct{}), make(chan struct{})
+	close(now)
+	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{
+		"quick": say("quick", now), "slow": say("slow", later),
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, host.Shutdown(context.Background())) })
+	return &caller{
+		host: host, list: manifests(ofProgram("slow"), ofProgram("quick")), call: call,
+		journal: follow(host, func(actors.Event) {}),
+	}, later
+}
+
+func TestCaller_callsAsSoonAsTheKeyIsReady(t *testing.T) {
+	k, later := callerOn(t, protocol.Call{Key: "tool:say"})
+	defer close(later)
+	result, err := k.run(context.Background())
+	require.NoError(t, err)
+	require.JSONEq(t, `{"content":"quick"}`, string(result))
+	require.Nil(t, k.outcomes, "it waited for the other plugin")
+}
+
+func TestCaller_waitsForThePluginThatIsNamed(t *testing.T) {
+	k, later := callerOn(t, protocol.Call{Key: "tool:say", Plugin: "slow"})
+	phases := k.host.Subscribe(actors.KindPhase, 0)
+	defer phases.Close()
+	go func() {
+		for e := range phases.C {
+			if e := e.(actors.PhaseChanged); e.Plugin == "quick" && e.To == lifecycle.Ready {
+				close(later)
+				return
+			}
+		}
+	}()
+	result, err := k.run(context.Background())
+	require.NoError(t, err)
+	require.JSONEq(t, `{"content":"slow"}`, string(result))
+}
+
+func TestCaller_endsAtTheDeadline(t *testing.T) {
+	const limit = 500 * time.Millisecond // both plugins have begun by then
+	for plugin, want := range map[string]string{
+		"":     "tool:other was not ready before the deadline (--timeout 500ms)",
+		"slow": "is not ready: preparing before the deadline",
+	} {
+		k, later := callerOn(t, protocol.Call{Key: "tool:other", Plugin: plugin, Deadline: time.Now().Add(limit)})
+		k.timeout = limit
+		_, err := k.run(context.Background())
+		require.ErrorContains(t, err, want)
+		require.Equal(t, protocol.CodeTimeout, protocol.CodeOf(err))
+		culprits := k.culprits(err)
+		require.Len(t, culprits, 1)
+		require.Equal(t, "slow", culprits[0].Plugin)
+		close(later)
+	}
+}
+
+func TestCaller_listsWhatThereIs(t *testing.T) {
+	k, later := callerOn(t, protocol.Call{Key: "tool:other"})
+	close(later)
+	_, err := k.run(context.Background())
+	require.EqualError(t, err, "nobody offers tool:other; there are: tool:say")
+	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
+	require.Empty(t, k.culprits(err), "all are ready")
+}
+
+func TestCaller_endsWhenItIsInterrupted(t *testing.T) {
+	k, later := callerOn(t, protocol.Call{Key: "tool:other"})
+	defer close(later)
+	stop, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := k.run(stop)
+	require.ErrorIs(t, err, errInterrupted)
+}
+
+func TestCaller_boundsTheListOfKeys(t *testing.T) {
+	p := plugin.Define("many")
+	for i := range 2 * maxKeys {
+		plugin.Tool(p, fmt.Sprintf("%02d", i), func(context.Context, any) (plugin.Result, error) { return plugin.Text(""), nil })
+	}
+	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"many": p}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Shutdown(context.Background())) }()
+	_, err = host.Start(context.Background(), ofProgram("many"), actors.StartOptions{})
+	require.NoError(t, err)
+
+	keys := (&caller{host: host}).invocable()
+	require.Len(t, keys, maxKeys+1)
+	require.Equal(t, "tool:00", keys[0])
+	require.Equal(t, "…", keys[maxKeys])
+}

@@ -1,0 +1,35 @@
+// Command airi-host runs the plugins of directories of manifests, and tells what
+// they do.
+//
+//	airi-host run DIR…            bring the plugins to ready, then serve
+//	airi-host validate PATH…      report every problem of every manifest
+//	airi-host call KEY [JSON]     call a capability and print its result
+//	airi-host lifecycle           print the state machines that the code runs
+//
+// Results go to standard output, logs and errors to standard error. With --output
+// json standard output holds one JSON object a line, also for an error:
+//
+//	{"event":"error","code":"not-found","message":"nobody offers tool:gret"}
+//
+// Exit codes: 0 done, 1 it failed, 2 wrong usage.
+//
+// # How a run reads
+//
+//	discover ─ what is wrong with a manifest is printed, the rest is run
+//	newHost  ─ log, dialects, compiled-in plugins, the bridge for Node
+//	follow   ─ the journal: one goroutine prints every event, in order
+//	start    ─ all plugins side by side, until each is ready or has failed, or the
+//	           start limit
+//	serve    ─ until SIGINT or SIGTERM; with --once not at all
+//	shutdown ─ dependents before what they require, within the drain time; a second
+//	           signal kills what is left, a third one ends the host as it stands
+//
+// Nothing is decided here: a phase, a limit, an order of stopping come from package
+// actors. This package has flags, signals, exit codes and sentences.
+//
+// # The wire
+//
+// With AIRI_HOST_DEBUG=wire every frame of every worker is logged at the level
+// debug, which is then the default one. Values of members that may be secrets are
+// masked, and so is the content of configurations.
+package main

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// errFailed is a failure that has been told already.
+var errFailed = errors.New("failed")
+
+// usageError is a mistake in how a command was called.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// pluginError is a failure of a call in the plugin's own words.
+type pluginError struct {
+	key  string
+	peer *protocol.PeerError
+}
+
+func (e *pluginError) Error() string {
+	if e.peer.Message == "" {
+		return e.key + " failed and gave no reason"
+	}
+	return e.key + ": " + e.peer.Message
+}
+
+func (e *pluginError) Unwrap() error { return e.peer }
+
+// The codes of errors that have none of the host's own.
+const (
+	codeUsage  = "usage"
+	codePlugin = "plugin"
+	codeFailed = "failed"
+)
+
+// errorLine is the JSON form of an error.
+type errorLine struct {
+	Event   string `json:"event"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	// Place is where in the plugin's code it came from, if known.
+	Place string `json:"place,omitempty"`
+}
+
+func lineOf(err error) errorLine {
+	line := errorLine{Event: "error", Code: codeFailed, Message: err.Error()}
+	if _, ok := errors.AsType[usageError](err); ok {
+		line.Code = codeUsage
+		return line
+	}
+	if peer, ok := errors.AsType[*protocol.PeerError](err); ok {
+		line.Code, line.Place = codePlugin, peer.At
+		return line
+	}
+	if code := protocol.CodeOf(err); code != "" {
+		line.Code = string(code)
+	}
+	return line
+}
+
+// end tells the error, if there is one, and returns the exit code.
+func (c *cli) end(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if errors.Is(err, errFailed) {
+		return exitFailed
+	}
+	line := lineOf(err)
+	switch {
+	case c.json():
+		c.encode(line)
+	case line.Place != "":
+		fmt.Fprintf(c.err, "airi-host: %s (%s)\n", printable(line.Message), printable(line.Place))
+	default:
+		fmt.Fprintf(c.err, "airi-host: %s\n", printable(line.Message))
+	}
+	if line.Code != codeUsage {
+		return exitFailed
+	}
+	if !c.json() {
+		fmt.Fprintln(c.err, "See 'airi-host --help'.")
+	}
+	return exitUsage
+}

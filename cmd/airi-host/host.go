@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/airi"
+	"github.com/airi-host/airi-host/protocol/airi/bridge"
+	"github.com/airi-host/airi-host/testdata/plugins/greeter"
+)
+
+// programs are the plugins that are compiled into this binary.
+func programs() map[string]protocol.Program {
+	return map[string]protocol.Program{"greeter": greeter.Plugin()}
+}
+
+// dialects are the ecosystems that this binary speaks.
+func dialects() []protocol.Dialect {
+	return []protocol.Dialect{airi.Dialect{}}
+}
+
+// house is a host with what the command line wires to it.
+type house struct {
+	*actors.Host
+	log  *slog.Logger
+	node *bridge.Node
+	// tapped closes when the last frame was logged; nil when none is.
+	tapped <-chan struct{}
+}
+
+// open makes a host that is to run the plugins of the list. Its close must follow.
+func (c *cli) open(list []*manifest.Manifest) (*house, error) {
+	log, err := c.logger()
+	if err != nil {
+		return nil, err
+	}
+	h := &house{log: log, node: &bridge.Node{}}
+	h.Host, err = actors.New(actors.Options{
+		Log:       log,
+		LogEvents: actors.KindLog | actors.KindDropped,
+		Dialects:  dialects(),
+		Programs:  programs(),
+		Launch:    actors.CommandLauncher(h.node.Command),
+	})
+	if err == nil && debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
+		h.tapped = tapWire(h.Host, list, log)
+	}
+	return h, err
+}
+
+// close stops all plugins within the drain time, or at once when now ends, and then
+// the host.
+func (h *house) close(now context.Context, drain time.Duration) error {
+	ctx, cancel := context.WithTimeout(now, drain)
+	defer cancel()
+	err := h.Shutdown(ctx)
+	if h.tapped != nil {
+		<-h.tapped
+	}
+	if ctx.Err() != nil {
+		h.log.Warn("what did not stop in time was killed", "drain", drain.String(), "interrupted", now.Err() != nil)
+	}
+	return errors.Join(err, h.node.Close())
+}
+
+// discover finds the plugins of directories, and tells what is wrong with them and
+// what it passes over. What is sound is run, whatever else there is.
+func (c *cli) discover(dirs []string) (manifest.Found, error) {
+	found := manifest.Discover(dirs, manifest.Options{})
+	c.printFound(found)
+	if len(found.Manifests) == 0 {
+		return found, fmt.Errorf("there is no plugin to run in %s", strings.Join(dirs, ", "))
+	}
+	return found, nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/lmittmann/tint"
+)
+
+// level is --log-level, or debug where frames are to be seen.
+func (c *cli) level() (slog.Level, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.logLevel)); err != nil {
+		return level, usageError{fmt.Errorf("--log-level %q: expected debug, info, warn or error", c.logLevel)}
+	}
+	if debugs(debugWire) && !c.levelGiven {
+		level = slog.LevelDebug
+	}
+	return level, nil
+}
+
+// debugWire is the item of AIRI_HOST_DEBUG that logs frames.
+const debugWire = "wire"
+
+// debugs tells whether AIRI_HOST_DEBUG, a list, has the item.
+func debugs(item string) bool {
+	return slices.Contains(strings.Split(os.Getenv("AIRI_HOST_DEBUG"), ","), item)
+}
+
+// logger writes to standard error: as JSON where JSON was asked for, for people on a
+// terminal, else as plain text.
+func (c *cli) logger() (*slog.Logger, error) {
+	level, err := c.level()
+	if err != nil {
+		return nil, err
+	}
+	plain := &slog.HandlerOptions{Level: level}
+	switch {
+	case c.json():
+		return slog.New(slog.NewJSONHandler(c.err, plain)), nil
+	case c.err.terminal:
+		return slog.New(cleaner{tint.NewTextHandler(c.err, &tint.Options{
+			Level: level, TimeFormat: timeFormat, NoColor: !c.err.color,
+		})}), nil
+	default:
+		return slog.New(slog.NewTextHandler(c.err, plain)), nil
+	}
+}
+
+// cleaner keeps what plugins say from steering the terminal: tint passes on the
+// message as it is, and in values what reads \x1b once it is quoted.
+type cleaner struct{ slog.Handler }
+
+func (c cleaner) Handle(ctx context.Context, r slog.Record) error {
+	clean := slog.NewRecord(r.Time, r.Level, printable(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		clean.AddAttrs(cleanAttr(a))
+		return true
+	})
+	return c.Handler.Handle(ctx, clean)
+}
+
+func (c cleaner) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return cleaner{c.Handler.WithAttrs(cleanAttrs(attrs))}
+}
+
+func (c cleaner) WithGroup(name string) slog.Handler { return cleaner{c.Handler.WithGroup(name)} }
+
+func cleanAttrs(attrs []slog.Attr) []slog.Attr {
+	clean := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		clean[i] = cleanAttr(a)
+	}
+	return clean
+}
+
+func cleanAttr(a slog.Attr) slog.Attr {
+	switch v := a.Value.Resolve(); v.Kind() {
+	case slog.KindGroup:
+		a.Value = slog.GroupValue(cleanAttrs(v.Group())...)
+	case slog.KindString, slog.KindAny:
+		a.Value = slog.StringValue(strings.ReplaceAll(printable(v.String()), `\x1b`, `\x1B`))
+	default: // numbers, times and truths
+	}
+	return a
+}

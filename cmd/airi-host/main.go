@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	// Without a listener the runtime ends the process when a pipe at standard output
+	// or standard error is closed. Ignoring the signal would reach the workers too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// The exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Main runs one command line and returns its exit code.
+func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	c := &cli{in: in, out: newOutput(out), err: newOutput(errOut)}
+	root := c.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = c.out.failure()
+	}
+	return c.end(err)
+}
+
+// cli is what all commands share.
+type cli struct {
+	in       io.Reader
+	out, err *output
+	// output is "text" or "json".
+	output   string
+	logLevel string
+	// levelGiven tells that logLevel was asked for.
+	levelGiven bool
+}
+
+const (
+	outputText = "text"
+	outputJSON = "json"
+)
+
+func (c *cli) json() bool { return c.output == outputJSON }
+
+const rootText = `airi-host runs the plugins of AI agents, whatever ecosystem they were written for.
+
+Results go to standard output, logs and errors to standard error. With --output json
+standard output holds one JSON object a line; an error that no other line tells is the last:
+  {"event":"error","code":"not-found","message":"…"}
+Its code is "usage" for wrong usage, "plugin" for a plugin's own words, "failed" where
+no other fits, else what kind of failure it is, e.g. "timeout" or "not-ready".
+
+Exit codes: 0 done, 1 it failed, 2 wrong usage.
+
+AIRI_HOST_DEBUG=wire logs every frame of every plugin's wire, secrets masked.
+NO_COLOR keeps terminals free of color.`
+
+func (c *cli) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "airi-host",
+		Short:         "Run the plugins of AI agents, whatever ecosystem they were written for",
+		Long:          rootText,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          c.arguments(0, 0, "no argument"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			c.levelGiven = cmd.Flags().Changed("log-level")
+			return c.checkGlobals()
+		},
+	}
+	root.PersistentFlags().StringVar(&c.output, "output", outputText, "how to print: text, or json for one object a line")
+	root.PersistentFlags().StringVar(&c.logLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(c.runCommand(), c.validateCommand(), c.callCommand(), c.lifecycleCommand())
+	return root
+}
+
+func (c *cli) checkGlobals() error {
+	if c.output != outputText && c.output != outputJSON {
+		return usageError{fmt.Errorf("--output %q: expected text or json", c.output)}
+	}
+	_, err := c.level()
+	return err
+}
+
+// arguments checks how many there are, at most being ignored when it is below
+// least; what says in the error what the command takes.
+func (c *cli) arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch n := len(args); {
+		case n < least:
+			return usageError{fmt.Errorf("%s takes %s", cmd.Name(), what)}
+		case most >= least && n > most:
+			return usageError{fmt.Errorf("%s takes %s, and there is also %q", cmd.Name(), what, strings.Join(args[most:], " "))}
+		}
+		return nil
+	}
+}

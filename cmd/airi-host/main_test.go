@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+)
+
+// The tests run the host as a command of its own: this binary, when it is called
+// airi-host.
+func TestMain(m *testing.M) {
+	testscript.Main(leakless{m}, map[string]func(){"airi-host": main})
+}
+
+// leakless fails tests that leave goroutines behind.
+type leakless struct{ *testing.M }
+
+func (m leakless) Run() int {
+	code := m.M.Run()
+	if code != 0 {
+		return code
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}

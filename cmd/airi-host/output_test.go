@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// full is a writer that takes a number of writes and then fails.
+type full struct {
+	bytes.Buffer
+	left int
+	err  error
+}
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.left == 0 {
+		return 0, f.err
+	}
+	f.left--
+	return f.Buffer.Write(p)
+}
+
+func TestOutput_dropsWhatCannotBeWritten(t *testing.T) {
+	w := &full{left: 1, err: &fs.PathError{Op: "write", Path: "out", Err: syscall.ENOSPC}}
+	o := newOutput(w)
+	for _, line := range []string{"one\n", "two\n", "three\n"} {
+		n, err := o.Write([]byte(line))
+		require.NoError(t, err)
+		require.Equal(t, len(line), n)
+	}
+	require.Equal(t, "one\n", w.String())
+	require.EqualError(t, o.failure(), "not all of the output was written: write out: no space left on device")
+	require.ErrorIs(t, o.failure(), syscall.ENOSPC)
+}
+
+func TestOutput_forgivesAReaderThatIsGone(t *testing.T) {
+	o := newOutput(&full{err: fmt.Errorf("write: %w", syscall.EPIPE)})
+	_, _ = o.Write([]byte("x"))
+	require.NoError(t, o.failure())
+}
+
+func TestIsTerminal_isNoFileAndNotNothing(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, null.Close()) }()
+	file, err := os.Create(t.TempDir() + "/file")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, file.Close()) }()
+	for _, w := range []any{null, file, &bytes.Buffer{}, (*os.File)(nil)} {
+		require.False(t, isTerminal(w))
+	}
+}
+
+func TestCLI_encodesWhatItCannotEncodeAsAnError(t *testing.T) {
+	var b bytes.Buffer
+	c := &cli{out: newOutput(&b), output: outputJSON}
+	c.encode(resultLine{"result", json.RawMessage("{")})
+	require.Contains(t, b.String(), `{"event":"error","code":"failed","message":"json: `)
+	c.say("for people")
+	require.NotContains(t, b.String(), "people")
+	require.NoError(t, c.out.failure())
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// startLimitError tells that the start limit ended a wait.
+type startLimitError struct{ limit time.Duration }
+
+func (e *startLimitError) Error() string {
+	return fmt.Sprintf("the start limit of %s is over (%s)", e.limit, startLimitFlag)
+}
+
+const startLimitFlag = "--start-limit"
+
+// shortfall is why one plugin is not ready. Its JSON form is a line of run's output.
+type shortfall struct {
+	Event  string `json:"event"`
+	Plugin string `json:"plugin"`
+	File   string `json:"file"`
+	// Phase is the session's; "" when there is none.
+	Phase lifecycle.State `json:"phase"`
+	// FailedIn is the phase in which it failed.
+	FailedIn lifecycle.State `json:"failedIn,omitempty"`
+	Reason   string          `json:"reason"`
+	// Place is where in the plugin's code the reason came from, if known.
+	Place string `json:"place,omitempty"`
+	// WaitsFor are the capabilities that it still lacks; Cycle are the plugins that
+	// wait for each other, the first one again as the last.
+	WaitsFor []string `json:"waitsFor,omitempty"`
+	Cycle    []string `json:"cycle,omitempty"`
+	// Limit is the setting that ended a wait: a manifest's field, or a flag.
+	Limit string `json:"limit,omitempty"`
+	// Advice is what to change.
+	Advice string `json:"advice,omitempty"`
+}
+
+// shortfallOf tells why a plugin is not ready; ok is false when it is. err is how
+// its start ended.
+func shortfallOf(host *actors.Host, m *manifest.Manifest, err error, t trace) (s shortfall, ok bool) {
+	s = shortfall{Event: "not-ready", Plugin: m.PluginName(), File: m.File, Cycle: t.cycle}
+	if now, e := host.Inspect(s.Plugin); e == nil {
+		s.Phase, s.Reason, s.WaitsFor = now.Phase, now.Reason, now.Waits
+	}
+	if s.Phase == lifecycle.Ready {
+		return s, false
+	}
+	late, isLate := errors.AsType[*startLimitError](err)
+	switch {
+	case s.Phase == lifecycle.Failed:
+		s.FailedIn, s.Limit = t.failedIn, limitOf(err, t.failedIn)
+		if !isLate { // else it failed since
+			s.because(err)
+		}
+	case isLate:
+		s.Limit = startLimitFlag
+		s.Reason = sentence(s.Reason, late.Error())
+	default:
+		s.because(err)
+	}
+	s.Advice = s.advice()
+	return s, true
+}
+
+// because makes an error the reason.
+func (s *shortfall) because(err error) {
+	if err != nil {
+		s.Reason = strings.TrimPrefix(err.Error(), "plugin "+s.Plugin+": ")
+	}
+	if peer, ok := errors.AsType[*protocol.PeerError](err); ok {
+		s.Place = peer.At
+	}
+}
+
+// sentence joins what is not empty.
+func sentence(parts ...string) string {
+	var text string
+	for _, part := range parts {
+		switch {
+		case text == "":
+			text = part
+		case part != "":
+			text = strings.TrimRight(text, ".") + ": " + part
+		}
+	}
+	return text
+}
+
+// limitOf is the limit that made a session fail in a phase, if one did.
+func limitOf(err error, failedIn lifecycle.State) string {
+	if protocol.CodeOf(err) != protocol.CodeTimeout {
+		return ""
+	}
+	return limits[failedIn]
+}
+
+// limits are the fields of a manifest that bound what happens in a phase.
+var limits = map[lifecycle.State]string{
+	lifecycle.Loading:     "airi-host.timeouts.load",
+	lifecycle.Preparing:   "airi-host.timeouts.init",
+	lifecycle.WaitingDeps: "airi-host.timeouts.capabilities",
+	lifecycle.Prepared:    "airi-host.timeouts.init",
+	lifecycle.Configured:  "airi-host.timeouts.setup",
+}
+
+// advice says what to change, where the reason does not.
+func (s shortfall) advice() string {
+	switch {
+	case s.Phase == lifecycle.ConfigurationNeeded:
+		return "give it a configuration, or take airi-host.configuration.required out of its manifest"
+	case s.Cycle != nil:
+		return strings.Join(s.Cycle, " → ") + " wait for each other: take a key out of airi-host.requires in one of their manifests"
+	case s.Limit == startLimitFlag:
+		return "raise it, or see what keeps the plugin"
+	case s.Limit != "" && !strings.Contains(s.Reason, s.Limit):
+		return "have a plugin offer what airi-host.requires names, or raise " + s.Limit + " in its manifest"
+	default:
+		return ""
+	}
+}
+
+// String is the line for people.
+func (s shortfall) String() string {
+	text := s.Plugin + " is " + string(s.Phase)
+	switch {
+	case s.Phase == "":
+		text = s.Plugin + " did not start"
+	case s.FailedIn != "":
+		text = s.Plugin + " failed in " + string(s.FailedIn)
+	}
+	reason := s.Reason
+	if s.Place != "" {
+		reason += " at " + s.Place
+	}
+	text = sentence(text, reason, s.Advice)
+	where := s.File
+	if s.Limit != "" && !strings.Contains(text, s.Limit) {
+		where = "limit: " + s.Limit + "; " + where
+	}
+	return printable(fmt.Sprintf("%s (%s)", text, where))
+}
+
+// report is how a start went.
+type report struct {
+	plugins, ready int
+	shortfalls     []shortfall
+}
+
+func reportOf(host *actors.Host, outcomes []actors.Outcome, traces map[string]trace) report {
+	r := report{plugins: len(outcomes)}
+	for _, o := range outcomes {
+		if s, ok := shortfallOf(host, o.Manifest, o.Err, traces[o.Manifest.PluginName()]); ok {
+			r.shortfalls = append(r.shortfalls, s)
+		}
+	}
+	r.ready = r.plugins - len(r.shortfalls)
+	return r
+}
+
+func (c *cli) printShortfalls(list []shortfall) {
+	for _, s := range list {
+		if c.json() {
+			c.encode(s)
+			continue
+		}
+		c.say("%s", s)
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+func TestShortfall_saysWhatToDo(t *testing.T) {
+	for _, c := range []struct {
+		s    shortfall
+		want string
+	}{
+		{
+			shortfall{Phase: lifecycle.Failed, FailedIn: lifecycle.Preparing, Reason: "out of cheese.", Place: "p.mjs:3:1"},
+			"p failed in preparing: out of cheese. at p.mjs:3:1 (p.json)",
+		},
+		{
+			shortfall{Phase: lifecycle.Failed, FailedIn: lifecycle.WaitingDeps, Reason: "tool:x is late.", Limit: limits[lifecycle.WaitingDeps]},
+			"p failed in waiting-deps: tool:x is late: have a plugin offer what airi-host.requires names, " +
+				"or raise airi-host.timeouts.capabilities in its manifest (p.json)",
+		},
+		{
+			shortfall{
+				Phase: lifecycle.Failed, FailedIn: lifecycle.WaitingDeps, Reason: "tool:x is late.",
+				Limit: limits[lifecycle.WaitingDeps], Cycle: []string{"p", "q", "p"},
+			},
+			"p failed in waiting-deps: tool:x is late: p → q → p wait for each other: take a key out of airi-host.requires " +
+				"in one of their manifests (limit: airi-host.timeouts.capabilities; p.json)",
+		},
+		{
+			shortfall{Phase: lifecycle.Preparing, Reason: (&startLimitError{time.Second}).Error(), Limit: startLimitFlag},
+			"p is preparing: the start limit of 1s is over (--start-limit): raise it, or see what keeps the plugin (p.json)",
+		},
+		{
+			shortfall{Phase: lifecycle.ConfigurationNeeded},
+			"p is configuration-needed: give it a configuration, or take airi-host.configuration.required out of its manifest (p.json)",
+		},
+		{shortfall{Phase: lifecycle.Degraded, Reason: "missing capabilities: tool:x"}, "p is degraded: missing capabilities: tool:x (p.json)"},
+		{shortfall{Reason: "the host is shut down\nnow"}, "p did not start: the host is shut down now (p.json)"},
+	} {
+		c.s.Plugin, c.s.File = "p", "p.json"
+		c.s.Advice = c.s.advice()
+		require.Equal(t, c.want, c.s.String())
+	}
+}
+
+func TestShortfallOf_tellsHowItStands(t *testing.T) {
+	host := newHost(t)
+	ctx := context.Background()
+	ready, needy := greeterCalled("ready"), greeterCalled("needy")
+	needy.Host.Configuration.Required = true
+	for _, o := range host.StartAll(ctx, manifests(ready, needy), nil, nil) {
+		require.NoError(t, o.Err)
+	}
+
+	late := fmt.Errorf("plugin needy is still there: %w", &startLimitError{time.Second})
+	_, bad := shortfallOf(host, ready, late, trace{})
+	require.False(t, bad, "it made it in time")
+	got, bad := shortfallOf(host, needy, nil, trace{})
+	require.True(t, bad)
+	require.Equal(t, lifecycle.ConfigurationNeeded, got.Phase)
+	require.Equal(t, "Host requested configuration before activation.", got.Reason)
+	require.Empty(t, got.Limit)
+	got, _ = shortfallOf(host, needy, late, trace{})
+	require.Equal(t, "Host requested configuration before activation: the start limit of 1s is over (--start-limit)", got.Reason)
+	require.Equal(t, startLimitFlag, got.Limit)
+
+	got, bad = shortfallOf(host, greeterCalled("absent"), errors.New("plugin absent: no room"), trace{})
+	require.True(t, bad)
+	require.Equal(t, "no room", got.Reason)
+}
+
+func TestShortfallOf_tellsWhereItFailed(t *testing.T) {
+	host := newHost(t)
+	m := greeterCalled("nobody")
+	unknown := "builtin:nobody"
+	m.Entrypoints.Go = &unknown
+	outcomes := host.StartAll(context.Background(), manifests(m), nil, nil)
+
+	failed := trace{failedIn: lifecycle.Loading}
+	got, bad := shortfallOf(host, m, outcomes[0].Err, failed)
+	require.True(t, bad)
+	require.Equal(t, lifecycle.Failed, got.Phase)
+	require.Equal(t, lifecycle.Loading, got.FailedIn)
+	require.NotContains(t, got.Reason, "plugin nobody:", "its name stands in front")
+	require.Contains(t, got.Reason, "is compiled into this host")
+
+	got, _ = shortfallOf(host, m, &startLimitError{time.Second}, failed)
+	require.Contains(t, got.Reason, "is compiled into this host", "the limit came after")
+	got, _ = shortfallOf(host, m, &protocol.Error{Code: protocol.CodeTimeout, Message: "late"}, failed)
+	require.Equal(t, "airi-host.timeouts.load", got.Limit)
+	got, _ = shortfallOf(host, m, &protocol.PeerError{Message: "oh", At: "a.mjs:1:2"}, failed)
+	require.Equal(t, "a.mjs:1:2", got.Place)
+}
+
+func TestReportOf_counts(t *testing.T) {
+	host := newHost(t)
+	needy := greeterCalled("needy")
+	needy.Host.Configuration.Required = true
+	outcomes := host.StartAll(context.Background(), manifests(needy, greeterCalled("ready")), nil, nil)
+	got := reportOf(host, outcomes, nil)
+	require.Equal(t, 2, got.plugins)
+	require.Equal(t, 1, got.ready)
+	require.Len(t, got.shortfalls, 1)
+	require.Equal(t, "needy", got.shortfalls[0].Plugin)
+}
+
+func TestMarkLate_isForStartsWithoutAnOutcome(t *testing.T) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), time.Hour, &startLimitError{time.Hour})
+	failed := errors.New("failed before")
+	outcomes := []actors.Outcome{{}, {Err: failed}}
+	markLate(ctx, outcomes)
+	require.NoError(t, outcomes[0].Err, "there is time")
+
+	cancel()
+	markLate(ctx, outcomes)
+	require.ErrorIs(t, outcomes[0].Err, context.Canceled)
+	require.Equal(t, failed, outcomes[1].Err)
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
+)
+
+// runOptions are the flags of run.
+type runOptions struct {
+	once       bool
+	startLimit time.Duration
+	drain      time.Duration
+}
+
+// The defaults of the flags on time.
+const (
+	defaultStartLimit = 30 * time.Second
+	defaultDrain      = 10 * time.Second
+)
+
+const runText = `Bring the plugin of each DIR, or those in its direct sub-directories, to ready; then serve
+until SIGINT or SIGTERM, which stops all plugins in order within the drain time. A second
+signal stops them at once.
+
+A plugin that fails, or a manifest with a problem, keeps no other plugin from running. With
+--once the last lines name each of them, and the exit code is 1. A plugin that waits for its
+configuration keeps --once waiting until the start limit.
+
+With --output json the lines are objects with an "event": "phase" and "waiting" as they
+happen, "problem" and "note" about manifests, "started" with the numbers of "plugins" and of
+those "ready", and "not-ready" for each other one.`
+
+func (c *cli) runCommand() *cobra.Command {
+	var opts runOptions
+	cmd := &cobra.Command{
+		Use:     "run DIR…",
+		Short:   "Bring the plugins of directories to ready, then serve until SIGINT or SIGTERM",
+		Long:    runText,
+		Example: "  airi-host run testdata/plugins\n  airi-host run --once --output json testdata/plugins",
+		Args:    c.arguments(1, 0, "at least one DIR, a directory of plugins"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.startLimit <= 0 || opts.drain <= 0 {
+				return usageError{errors.New("--start-limit and --drain: expected a time above 0, e.g. 30s")}
+			}
+			return c.run(cmd.Context(), args, opts)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.once, "once", false, "exit as soon as every plugin is ready, has failed, or waits for its configuration at the start limit")
+	cmd.Flags().DurationVar(&opts.startLimit, "start-limit", defaultStartLimit, "how long the start may take before it is reported as it is")
+	cmd.Flags().DurationVar(&opts.drain, "drain", defaultDrain, "how long plugins may take to stop")
+	return cmd
+}
+
+func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
+	found, err := c.discover(dirs)
+	if err != nil {
+		return err
+	}
+	h, err := c.open(found.Manifests)
+	if err != nil {
+		return err
+	}
+	stop, now, release := interrupted(ctx)
+	defer release()
+
+	j := follow(h.Host, c.shower(found.Manifests))
+	rep, started := c.start(stop, h.Host, j, found.Manifests, opts)
+	if started && !opts.once {
+		c.serve(stop, rep)
+	}
+	err = h.close(now, opts.drain)
+	if lost := j.wait(); lost > 0 {
+		h.log.Warn("events were not shown: they came too fast", "count", lost)
+	}
+	switch {
+	case err != nil || !opts.once:
+		return err
+	case !started:
+		return errInterrupted
+	}
+	return c.conclude(rep, found.Problems)
+}
+
+var errInterrupted = errors.New("interrupted before the plugins had started")
+
+// start starts all plugins, waits for the outcome, and sums it up once all that led
+// to it was shown; started is false when it was interrupted before.
+func (c *cli) start(stop context.Context, host *actors.Host, j *journal, list []*manifest.Manifest, opts runOptions) (rep report, started bool) {
+	ctx, cancel := context.WithTimeoutCause(stop, opts.startLimit, &startLimitError{opts.startLimit})
+	defer cancel()
+	outcomes := host.StartAll(ctx, list, nil, nil)
+	if opts.once {
+		awaitSettled(ctx, host)
+		markLate(ctx, outcomes)
+	}
+	rep = reportOf(host, outcomes, j.catchUp())
+	if stop.Err() != nil {
+		return rep, false
+	}
+	if c.json() {
+		c.encode(startedLine{"started", rep.plugins, rep.ready})
+	}
+	c.say("%d of %d plugins ready", rep.ready, rep.plugins)
+	return rep, true
+}
+
+type startedLine struct {
+	Event   string `json:"event"`
+	Plugins int    `json:"plugins"`
+	Ready   int    `json:"ready"`
+}
+
+// awaitSettled waits until no plugin is on its way any more, or until ctx ends: one
+// that needs its configuration may yet be given it.
+func awaitSettled(ctx context.Context, host *actors.Host) {
+	sub := host.Subscribe(actors.KindPhase, 0)
+	defer sub.Close()
+	for !settled(host.Sessions()) {
+		select {
+		case <-sub.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// markLate makes the start limit, if it is over, the outcome of starts that have
+// none: of those that wait for their configuration.
+func markLate(ctx context.Context, outcomes []actors.Outcome) {
+	for i, o := range outcomes {
+		if o.Err == nil && ctx.Err() != nil {
+			outcomes[i].Err = context.Cause(ctx)
+		}
+	}
+}
+
+func settled(sessions []actors.SessionInfo) bool {
+	for _, s := range sessions {
+		switch s.Phase {
+		case lifecycle.Ready, lifecycle.Degraded, lifecycle.Failed, lifecycle.Stopped:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// serve tells which plugins are not ready, and waits for the signal to stop.
+func (c *cli) serve(stop context.Context, rep report) {
+	c.printShortfalls(rep.shortfalls)
+	c.say("serving %d plugins; Ctrl-C stops them", rep.ready)
+	<-stop.Done()
+	c.say("stopping; a second Ctrl-C stops at once")
+}
+
+// conclude prints the last lines of run --once: all that is not ready, and why.
+func (c *cli) conclude(rep report, problems manifest.Problems) error {
+	c.printShortfalls(rep.shortfalls)
+	for _, p := range problems {
+		c.say("%s", printable(p.String())) // as an object it was told before
+	}
+	if len(rep.shortfalls)+len(problems) > 0 {
+		return errFailed
+	}
+	return nil
+}
+
+// shower returns what shows an event.
+func (c *cli) shower(list []*manifest.Manifest) func(actors.Event) {
+	if c.json() {
+		return c.encodeEvent
+	}
+	l := layout{color: c.out.color}
+	for _, m := range list {
+		l.names = max(l.names, min(maxNames, len([]rune(m.PluginName()))))
+	}
+	return func(e actors.Event) {
+		switch e := e.(type) {
+		case actors.PhaseChanged:
+			c.say("%s", l.phase(e))
+		case actors.Waiting:
+			c.say("%s", l.waiting(e))
+		}
+	}
+}
+
+func (c *cli) encodeEvent(e actors.Event) {
+	if line, err := actors.EncodeEvent(e); err == nil {
+		c.write(line)
+	}
+}

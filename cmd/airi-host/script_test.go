@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The scripts in testdata/script say what a user sees. Beside what testscript has:
+//
+//	exits CODE airi-host …   the exit code is that one
+//	events stdout            every line is a JSON object with an "event"
+//	[node]                   there is Node.js to run modules with
+//	$PLUGINS $BROKEN         the plugins that work, and those that do not
+//	$MACHINES                the golden files of the state machines
+//	$HERE                    this package's folder
+//	$BIN                     a folder that holds airi-host and nothing else
+//
+// When a script is over, no process and no temporary file may be left of it.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setUp,
+		Condition:           condition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  exits,
+			"events": events,
+		},
+	})
+}
+
+func setUp(env *testscript.Env) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	host, err := exec.LookPath("airi-host")
+	if err != nil {
+		return err
+	}
+	root := filepath.Join(here, "..", "..")
+	env.Setenv("HERE", here)
+	env.Setenv("PLUGINS", filepath.Join(root, "testdata", "plugins"))
+	env.Setenv("BROKEN", filepath.Join(root, "testdata", "broken"))
+	env.Setenv("MACHINES", filepath.Join(root, "lifecycle", "testdata"))
+	env.Setenv("BIN", filepath.Dir(host))
+	env.Setenv("GORACE", quickExit)
+	env.Defer(func() {
+		if left := leftovers(env.WorkDir); len(left) > 0 {
+			env.T().Fatal("processes were left: ", left)
+		}
+		if left, _ := filepath.Glob(filepath.Join(env.Getenv("TMPDIR"), "*")); len(left) > 0 {
+			env.T().Fatal("files were left: ", left)
+		}
+	})
+	return nil
+}
+
+// condition knows [node]. Where nothing may be skipped, a missing Node.js is an error.
+func condition(name string) (bool, error) {
+	if name != "node" {
+		return false, fmt.Errorf("no condition is called %s", name)
+	}
+	_, err := exec.LookPath("node")
+	if err != nil && os.Getenv("AIRI_HOST_NO_SKIP") != "" {
+		return false, fmt.Errorf("AIRI_HOST_NO_SKIP is set: %w", err)
+	}
+	return err == nil, nil
+}
+
+// exits runs a command whose exit code is the first argument.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND …")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		ended, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = ended.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// events checks that a file has one event a line and nothing else.
+func events(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: events FILE")
+	}
+	text := ts.ReadFile(args[0])
+	lines := bytes.Split(bytes.TrimSuffix([]byte(text), []byte("\n")), []byte("\n"))
+	for _, line := range lines {
+		var e struct{ Event string }
+		if err := json.Unmarshal(line, &e); err != nil || e.Event == "" {
+			ts.Fatalf("%q is no event: %v", line, err)
+		}
+	}
+}

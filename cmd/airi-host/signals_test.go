@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRun_stopsInOrderAtASignal(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			c := startHost(t, "run", plugins)
+			c.wantLine(t, `^serving 4 plugins; Ctrl-C stops them$`)
+			c.signal(t, s)
+			rest := c.rest()
+			c.wantExit(t, exitDone)
+			require.Regexp(t, `(?s)guest +ready +→ stopped.*greeter +ready +→ stopped`, rest)
+			require.Regexp(t, `(?s)guest +ready +→ stopped.*echo +ready +→ stopped`, rest)
+			require.Regexp(t, `notes +ready +→ stopped`, rest)
+			require.NotContains(t, c.err.String(), "was killed")
+		})
+	}
+}
+
+// A wrapper may send one signal twice: to the process and to its group.
+func TestRun_takesAnEchoForTheSameSignal(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	c := startHost(t, "run", plugins)
+	c.wantLine(t, `^serving 4 plugins`)
+	c.signal(t, syscall.SIGTERM)
+	c.signal(t, os.Interrupt)
+	c.wantExit(t, exitDone)
+	require.NotContains(t, c.err.String(), "was killed")
+}
+
+// stubborn is a plugin that only SIGKILL ends: it does not listen, and does not come
+// round to noticing that it should go.
+func stubborn(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "stubborn")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	write("plugin.json", `{
+		"apiVersion": "v1", "kind": "manifest.plugin.airi.moeru.ai", "name": "stubborn",
+		"entrypoints": {"node": "./stubborn.mjs"}
+	}`)
+	write("stubborn.mjs", `
+		import { writeSync } from 'node:fs'
+		process.on('SIGTERM', () => {})
+		export const setupModules = () => {
+			setTimeout(() => {
+				writeSync(2, 'stuck\n')
+				for (;;);
+			}, 50)
+		}
+	`)
+	return dir
+}
+
+func TestRun_killsAtTheSecondSignal(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	c := startHost(t, "run", stubborn(t), filepath.Join(plugins, "greeter"), "--drain", "1m")
+	c.wantLine(t, `^serving 2 plugins`)
+	c.wantLogged(t, "stuck")
+	c.signal(t, os.Interrupt)
+	c.wantLine(t, `greeter +ready +→ stopped$`)
+	time.Sleep(2 * echo) // sooner it is an echo
+	began := time.Now()
+	c.signal(t, os.Interrupt)
+	c.wantExit(t, exitDone)
+	require.Less(t, time.Since(began), 4*time.Second, "it waited for the plugin")
+	require.Contains(t, c.err.String(), "what did not stop in time was killed")
+}
+
+func TestRun_killsWhenTheDrainTimeIsOver(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	c := startHost(t, "run", stubborn(t), "--drain", "300ms")
+	c.wantLine(t, `^serving 1 plugins`)
+	c.wantLogged(t, "stuck")
+	c.signal(t, os.Interrupt)
+	began := time.Now()
+	c.wantExit(t, exitDone)
+	require.Less(t, time.Since(began), 4*time.Second, "it waited for the plugin")
+	require.Contains(t, c.err.String(), "what did not stop in time was killed")
+}
+
+func TestRun_stopsDuringTheStart(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	for _, mode := range []struct {
+		args []string
+		code int
+	}{{nil, exitDone}, {[]string{"--once"}, exitFailed}} {
+		t.Run(filepath.Join(mode.args...), func(t *testing.T) {
+			t.Parallel()
+			c := startHost(t, append([]string{"run", "--output", "text"}, append(mode.args, filepath.Join(broken, "silent"), filepath.Join(plugins, "greeter"))...)...)
+			c.wantLine(t, `silent +announced +→ preparing$`)
+			c.signal(t, os.Interrupt)
+			rest := c.rest()
+			c.wantExit(t, mode.code)
+			require.Regexp(t, `silent +preparing +→ stopped`, rest)
+			require.NotContains(t, rest, "plugins ready", "that is not known")
+			if mode.code != exitDone {
+				require.Contains(t, c.err.String(), "airi-host: interrupted before the plugins had started\n")
+			}
+		})
+	}
+}
+
+// A reader that goes away must not take the plugins with it.
+func TestRun_outlivesItsReader(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	c := startHost(t, "run", filepath.Join(plugins, "greeter"), filepath.Join(plugins, "notes"))
+	require.NoError(t, c.out.Close())
+	c.wantLogged(t, "the host has")
+	c.signal(t, os.Interrupt)
+	c.wantExit(t, exitDone)
+}
+
+func TestInterrupted_ends(t *testing.T) {
+	first, second, release := interrupted(context.Background())
+	require.NoError(t, first.Err())
+	require.NoError(t, second.Err())
+	release()
+	<-first.Done()
+	<-second.Done()
+}

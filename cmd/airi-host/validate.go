@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/manifest"
+)
+
+const validateText = `Report every problem of every manifest as FILE: FIELD: what is wrong, a line each.
+
+A PATH is a manifest, a directory that holds some, or a directory of such directories.
+Exit code 1 if there is any problem. No code of a plugin is run.
+
+With --output json the lines are objects with an "event": "problem" with "file", "field" and
+"message", "note" about a file that is passed over, and "validated" with the numbers of sound
+"plugins" and of "problems".`
+
+func (c *cli) validateCommand() *cobra.Command {
+	var noExec bool
+	cmd := &cobra.Command{
+		Use:     "validate PATH…",
+		Short:   "Report every problem of every manifest, a line each",
+		Long:    validateText,
+		Example: "  airi-host validate testdata/plugins",
+		Args:    c.arguments(1, 0, "at least one PATH, a manifest or a directory of plugins"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.validate(manifest.Discover(args, manifest.Options{}))
+		},
+	}
+	cmd.Flags().BoolVar(&noExec, "no-exec", false, "evaluate no manifest that is code (AIRI's never is)")
+	return cmd
+}
+
+// validate tells what was found; any problem is a failure.
+func (c *cli) validate(found manifest.Found) error {
+	c.printFound(found)
+	if c.json() {
+		c.encode(validatedLine{"validated", len(found.Manifests), len(found.Problems)})
+	}
+	if len(found.Problems) > 0 {
+		return errFailed
+	}
+	c.say("%d plugins, no problems", len(found.Manifests))
+	return nil
+}
+
+type validatedLine struct {
+	Event    string `json:"event"`
+	Plugins  int    `json:"plugins"`
+	Problems int    `json:"problems"`
+}
+
+// printFound tells what is wrong, and what was passed over.
+func (c *cli) printFound(found manifest.Found) {
+	for _, n := range found.Notes {
+		if c.json() {
+			c.encode(noteLine{"note", n.File, n.Message})
+			continue
+		}
+		fmt.Fprintf(c.err, "note: %s\n", printable(n.String()))
+	}
+	for _, p := range found.Problems {
+		if c.json() {
+			c.encode(problemLine{"problem", p.File, p.Field, p.Message})
+		}
+		c.say("%s", printable(p.String()))
+	}
+}
+
+type noteLine struct {
+	Event   string `json:"event"`
+	File    string `json:"file"`
+	Message string `json:"message"`
+}
+
+type problemLine struct {
+	Event   string `json:"event"`
+	File    string `json:"file"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}

@@ -1,0 +1,2 @@
+// Command embed runs a directory of AIRI plugins inside a Go program.
+package main
