@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -398,7 +399,11 @@ func (h *Host) Wait(ctx context.Context, timeout time.Duration, key string) (cap
 	if err := h.alive(); err != nil {
 		return capability.Descriptor{}, err
 	}
-	return h.caps.Wait(ctx, capability.Key(key), orDefault(timeout, h.timeouts.Capabilities))
+	d, err := h.caps.Wait(ctx, capability.Key(key), orDefault(timeout, h.timeouts.Capabilities))
+	if errors.Is(err, capability.ErrClosed) {
+		err = ErrShutdown
+	}
+	return d, err
 }
 
 // WaitAll returns when each of the capabilities has been ready; each has the full
@@ -411,7 +416,11 @@ func (h *Host) WaitAll(ctx context.Context, timeout time.Duration, keys ...strin
 	for i, k := range keys {
 		list[i] = capability.Key(k)
 	}
-	return h.caps.WaitAll(ctx, list, orDefault(timeout, h.timeouts.Capabilities))
+	err := h.caps.WaitAll(ctx, list, orDefault(timeout, h.timeouts.Capabilities))
+	if errors.Is(err, capability.ErrClosed) {
+		err = ErrShutdown
+	}
+	return err
 }
 
 // WaitCapability and CapabilitySnapshot are what a dialect's services use.

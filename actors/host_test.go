@@ -263,7 +263,10 @@ func TestHost_servicesAnswerBeforePlugins(t *testing.T) {
 		startReady(t, h, manifestFor("rival"))
 		startReady(t, h, manifestFor("caller"))
 		wantCall(t, h, "tool:ask", `"tick to caller"`)
-		wantCall(t, h, "clock", `"rival"`)
+		wantCall(t, h, "clock", `"tick to "`)
+		result, err := h.Invoke(t.Context(), protocol.Call{Key: "clock", Plugin: "rival"})
+		require.NoError(t, err)
+		require.JSONEq(t, `"rival"`, string(result), "a plugin that is named is asked")
 
 		require.NoError(t, h.SetService(t.Context(), protocol.ServiceOffer{
 			Key: "clock", Service: says("tock"), Listed: true, Metadata: []byte(`{"v":2}`),

@@ -15,7 +15,8 @@ import (
 )
 
 // Invoke calls a capability and returns its result. It is the short way: a
-// look-up in the registry's snapshot, then straight through the owner's link.
+// look-up in the registry's snapshot, then straight through the owner's link. A
+// key that the host itself serves goes to its service, unless a plugin is named.
 //
 // The call ends at its Deadline or, when it has none, at the owner's default
 // limit; and in any case at ctx's deadline. While the owner starts, the call waits
@@ -33,6 +34,9 @@ func (h *Host) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 // invoke is Invoke for plugins, which may call each other while the host shuts
 // down.
 func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	if s := h.service(c.Key); s != nil && c.Plugin == "" {
+		return serveWith(ctx, s, c)
+	}
 	began := time.Now()
 	key := capability.Key(c.Key)
 	if err := key.Validate(); err != nil {
@@ -298,20 +302,27 @@ func (h *Host) fanOut(ctx context.Context, c protocol.Call, began time.Time) {
 	all.Wait()
 }
 
-// serve answers a plugin's call: the host's services first, then whoever offers
-// the key. A manifest that lists what its plugin may call is held to it.
-func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (result json.RawMessage, err error) {
+// serve answers a plugin's call of a host service or of another plugin's
+// capability. A manifest that lists what its plugin may call is held to it; the
+// services are everybody's.
+func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (json.RawMessage, error) {
 	c.Caller = who.Plugin
-	service := h.service(c.Key)
-	if service == nil {
-		if own := who.man.Host; len(own.Invoke) > 0 && !own.MayInvoke(capability.Key(c.Key)) {
-			return nil, failure(protocol.CodeDenied, who.Plugin, fmt.Sprintf(
-				"plugin %s may not call %s: its manifest's airi-host.invoke does not list it", who.Plugin, c.Key))
-		}
-		return h.invoke(ctx, c)
+	own := who.man.Host
+	if len(own.Invoke) > 0 && !own.MayInvoke(capability.Key(c.Key)) && h.service(c.Key) == nil {
+		return nil, failure(protocol.CodeDenied, who.Plugin, fmt.Sprintf(
+			"plugin %s may not call %s: its manifest's airi-host.invoke does not list it", who.Plugin, c.Key))
+	}
+	return h.invoke(ctx, c)
+}
+
+func serveWith(ctx context.Context, s protocol.Service, c protocol.Call) (result json.RawMessage, err error) {
+	if !c.Deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, c.Deadline)
+		defer cancel()
 	}
 	err = contain(func() (err error) {
-		result, err = service.Serve(ctx, c)
+		result, err = s.Serve(ctx, c)
 		return err
 	})
 	return result, err

@@ -25,6 +25,7 @@ func (h *Host) Shutdown(ctx context.Context) error {
 		}
 	}
 	h.stopAll(ctx)
+	h.caps.Close()
 	h.mu.Lock()
 	actors := []*ref{h.registry}
 	for _, sup := range h.supervisors {

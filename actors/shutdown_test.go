@@ -215,3 +215,20 @@ func TestHost_removeCrossesWithAStart(t *testing.T) {
 		}
 	})
 }
+
+func TestShutdown_endsTheWaitsOfItsEmbedder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t)
+		waits := make(chan error, 2)
+		go func() {
+			_, err := h.Wait(t.Context(), time.Minute, "tool:never")
+			waits <- err
+		}()
+		go func() { waits <- h.WaitAll(t.Context(), time.Minute, "tool:never") }()
+		synctest.Wait()
+		require.NoError(t, h.Shutdown(t.Context()))
+		for range 2 {
+			require.ErrorIs(t, <-waits, ErrShutdown)
+		}
+	})
+}

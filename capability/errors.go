@@ -1,6 +1,7 @@
 package capability
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -105,3 +106,6 @@ type TimeoutError struct {
 func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("Capability `%s` is not ready after %dms.", e.Key, e.After.Milliseconds())
 }
+
+// ErrClosed tells that the registry was closed, so that nothing is awaited any more.
+var ErrClosed = errors.New("the registry of capabilities is closed")

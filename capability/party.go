@@ -2,6 +2,8 @@ package capability
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -48,6 +50,7 @@ const (
 	cameReady end = iota
 	timedOut
 	abandoned
+	closed
 )
 
 // waits holds all who wait.
@@ -58,6 +61,8 @@ type waits struct {
 	rooms map[Key]*room
 	// epoch is when the first wait began.
 	epoch time.Time
+	// isClosed tells that nobody waits any more.
+	isClosed bool
 }
 
 // room holds those who wait for one key.
@@ -174,6 +179,19 @@ func (ws *waits) empty(key Key) map[fate]*party {
 		ws.size -= p.size
 	}
 	return at.parties
+}
+
+// closeAll ends all waits for good.
+func (ws *waits) closeAll() {
+	ws.mu.Lock()
+	ws.isClosed = true
+	keys := slices.Collect(maps.Keys(ws.rooms))
+	ws.mu.Unlock()
+	for _, key := range keys {
+		for _, p := range ws.empty(key) {
+			p.finish(closed)
+		}
+	}
 }
 
 // reserve counts one watch more, or fewer, among those who wait.

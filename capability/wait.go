@@ -99,10 +99,14 @@ func (p *party) other(ctx context.Context) <-chan struct{} {
 
 // failure is what a caller gets whose party gave up.
 func (p *party) failure(ctx context.Context, timeout time.Duration) error {
-	if p.end == abandoned {
+	switch p.end {
+	case abandoned:
 		return gaveUp(ctx, p.key)
+	case closed:
+		return ErrClosed
+	default:
+		return &TimeoutError{Key: p.key, After: orDefault(timeout)}
 	}
-	return &TimeoutError{Key: p.key, After: orDefault(timeout)}
 }
 
 func gaveUp(ctx context.Context, key Key) error {
@@ -135,11 +139,18 @@ func (r *Registry) join(ctx context.Context, key Key, timeout time.Duration) (*p
 	if e := r.Snapshot().keys.get(key); e.ready() {
 		return readyParty(e), nil
 	}
+	if r.waits.isClosed {
+		return nil, ErrClosed
+	}
 	if r.waits.size >= r.opts.MaxWaiters {
 		return nil, &WaitLimitError{Waiting: string(key), Limit: r.opts.MaxWaiters}
 	}
 	return r.waits.join(ctx, key, orDefault(timeout)), nil
 }
+
+// Close ends all waits, and those to come, with [ErrClosed], unless their key is
+// ready. It may be called by any goroutine, more than once.
+func (r *Registry) Close() { r.waits.closeAll() }
 
 // Waiting returns how many waits and watches there are at the moment.
 func (r *Registry) Waiting() int {

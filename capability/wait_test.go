@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -240,4 +241,33 @@ func TestWaitAll_firstErrorEndsIt(t *testing.T) {
 		require.Error(t, (<-stranger).err)
 		wantNobodyWaits(t, r)
 	})
+}
+
+func TestRegistry_closeEndsAllWaits(t *testing.T) {
+	r := New(Options{})
+	_, _, err := r.Ready(time.Now(), "there", nil)
+	require.NoError(t, err)
+	ended := make(chan error)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, ctx := range []context.Context{t.Context(), ctx} {
+		go func() {
+			_, err := r.Wait(ctx, "missing", time.Hour)
+			ended <- err
+		}()
+	}
+	go func() { ended <- r.WaitAll(t.Context(), []Key{"there", "missing", "other"}, time.Hour) }()
+	for r.Waiting() < 4 {
+		runtime.Gosched()
+	}
+	r.Close()
+	r.Close()
+	for range 3 {
+		require.ErrorIs(t, <-ended, ErrClosed)
+	}
+	_, err = r.Wait(t.Context(), "missing", time.Hour)
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = r.Wait(t.Context(), "there", time.Hour)
+	require.NoError(t, err, "what is there need not be awaited")
+	require.Zero(t, r.Waiting())
 }

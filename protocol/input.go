@@ -36,7 +36,8 @@ type Cancel struct {
 	Reason string
 }
 
-// Reply is the host's answer to a Serve effect.
+// Reply is the host's answer to a Serve effect. Where its frame cannot be sent, a
+// second Reply with an Err follows at once, before any other one.
 type Reply struct {
 	ID     RequestID
 	Result json.RawMessage

@@ -55,6 +55,7 @@ type driver struct {
 	requests    map[protocol.RequestID]request
 	callers     map[caller]protocol.RequestID
 	lastRequest protocol.RequestID
+	latest      answered
 
 	// offers are the tags that are offered now.
 	offers map[string]struct{}

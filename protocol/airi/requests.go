@@ -15,6 +15,13 @@ type request struct {
 	rawID json.RawMessage
 }
 
+// answered is the request that was answered last: its answer may turn out to be
+// one that cannot be sent.
+type answered struct {
+	id      protocol.RequestID
+	request request
+}
+
 // caller is what tells two requests of one module apart.
 type caller struct{ tag, id string }
 
@@ -56,10 +63,15 @@ func (d *driver) aborted(s step, out []protocol.Effect) []protocol.Effect {
 // reply sends the host's answer, unless the module has given the call up.
 func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effect {
 	r, ok := d.requests[in.ID]
-	if !ok {
+	switch {
+	case ok:
+		d.forgetRequest(in.ID)
+		d.latest = answered{id: in.ID, request: r}
+	case in.Err != nil && in.ID == d.latest.id:
+		r, d.latest = d.latest.request, answered{}
+	default:
 		return out
 	}
-	d.forgetRequest(in.ID)
 	if in.Err != nil {
 		return d.send(errorFrame(r.caller.tag, r.rawID, in.Err), out)
 	}

@@ -73,3 +73,12 @@ func TestDriver_refusesRequestStreams(t *testing.T) {
 	require.Equal(t, []string{"dropped stream sum-send-stream-end"}, r.receive("sum-send-stream-end", `{"invokeId":"i"}`))
 	require.Equal(t, []string{"dropped stream sum-send-error"}, r.receive("sum-send-error", `{"invokeId":"i"}`))
 }
+
+func TestDriver_anAnswerThatCannotBeSentBecomesAnError(t *testing.T) {
+	r := newRig(t, protocol.Settings{})
+	r.receive("x-send", `{"invokeId":"i"}`)
+	require.Len(t, r.step(protocol.Reply{ID: 1, Result: raw(`"too long"`)}), 1)
+	tooLong := protocol.Reply{ID: 1, Err: errors.New("the answer is too long")}
+	require.Equal(t, []string{`send x-receive-error-i {"invokeId":"i","content":{"error":{"message":"the answer is too long"}}}`}, r.step(tooLong))
+	require.Empty(t, r.step(tooLong), "once")
+}
