@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -170,4 +171,18 @@ func needNode(t *testing.T) {
 		t.Fatal("Node.js is not on PATH, and AIRI_HOST_NO_SKIP is set")
 	}
 	t.Skip("Node.js is not on PATH")
+}
+
+// writePlugin makes the directory of a plugin that is a module in Node.
+func writePlugin(t *testing.T, name, module string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	manifest := fmt.Sprintf(`{
+		"apiVersion": "v1", "kind": "manifest.plugin.airi.moeru.ai",
+		"name": %q, "entrypoints": {"node": "./plugin.mjs"}
+	}`, name)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "plugin.json"), []byte(manifest), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "plugin.mjs"), []byte(module), 0o644))
+	return dir
 }

@@ -46,16 +46,7 @@ func TestRun_takesAnEchoForTheSameSignal(t *testing.T) {
 // round to noticing that it should go.
 func stubborn(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "stubborn")
-	require.NoError(t, os.Mkdir(dir, 0o755))
-	write := func(name, text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
-	}
-	write("plugin.json", `{
-		"apiVersion": "v1", "kind": "manifest.plugin.airi.moeru.ai", "name": "stubborn",
-		"entrypoints": {"node": "./stubborn.mjs"}
-	}`)
-	write("stubborn.mjs", `
+	return writePlugin(t, "stubborn", `
 		import { writeSync } from 'node:fs'
 		process.on('SIGTERM', () => {})
 		export const setupModules = () => {
@@ -65,7 +56,6 @@ func stubborn(t *testing.T) string {
 			}, 50)
 		}
 	`)
-	return dir
 }
 
 func TestRun_killsAtTheSecondSignal(t *testing.T) {
