@@ -217,3 +217,17 @@ func TestConfiguration_aPluginThatRefusesItFails(t *testing.T) {
 		require.Equal(t, lifecycle.Failed, info.Phase)
 	})
 }
+
+func TestConfiguration_theStartAnswersOnceTheRegistryKnows(t *testing.T) {
+	var setups int
+	h := startHost(t, configured(&setups))
+	for range 200 {
+		info, err := h.Start(t.Context(), manifestFor("a"), StartOptions{RequireConfiguration: true})
+		require.NoError(t, err)
+		_, err = h.Invoke(t.Context(), protocol.Call{Key: "tool:a"})
+		require.Equal(t, protocol.CodeNotReady, protocol.CodeOf(err), "%v", err)
+		_, err = h.Stop(t.Context(), info.ID)
+		require.NoError(t, err)
+	}
+	require.Zero(t, setups)
+}

@@ -509,7 +509,7 @@ func (s *session) proceed() {
 	case lifecycle.Prepared:
 		s.proceedPrepared()
 	case lifecycle.ConfigurationNeeded:
-		s.settle(nil)
+		s.settleUnconfigured()
 	case lifecycle.Configured:
 		s.proceedConfigured()
 	default: // nothing comes next by itself
@@ -605,8 +605,24 @@ func (s *session) onNeedConfiguration(m needConfiguration) {
 		return
 	}
 	s.askConfiguration(m.reason, false)
-	s.shut("plugin "+s.h.Plugin+" needs its configuration", func() { m.reply <- nil })
+	s.shut(unconfigured(s.h.Plugin), func() { m.reply <- nil })
 }
+
+// settleUnconfigured answers the start once the registry knows what is offered and
+// why it cannot be called.
+func (s *session) settleUnconfigured() {
+	if !s.listed {
+		s.settle(nil)
+		return
+	}
+	s.register(setOffers{owner: s.owner(), to: lifecycle.CapAnnounced, reason: unconfigured(s.h.Plugin)}, func() {
+		if s.end == living && s.phase == lifecycle.ConfigurationNeeded {
+			s.settle(nil)
+		}
+	})
+}
+
+func unconfigured(plugin string) string { return "plugin " + plugin + " needs its configuration" }
 
 // askConfiguration waits for a configuration.
 func (s *session) askConfiguration(reason string, atStart bool) {
