@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -107,29 +108,50 @@ func heap() uint64 {
 	return m.HeapAlloc + m.StackInuse
 }
 
-// BenchmarkWakeCallers wakes 10,000 Go callers that wait for one capability.
+// BenchmarkWakeCallers wakes 10,000 Go callers that wait for one capability, beside
+// as many that receive from a channel which is closed: less is not possible.
 func BenchmarkWakeCallers(b *testing.B) {
+	b.Run("through=registry", func(b *testing.B) {
+		h, key := benchHost(b, nil), ""
+		benchWake(b, func() {
+			if _, err := h.Wait(context.Background(), time.Minute, key); err != nil {
+				b.Error(err)
+			}
+		}, func(round int) { key = fmt.Sprintf("tool:late-%d", round) }, func() {
+			_, err := h.SetCapability(context.Background(), key, lifecycle.CapReady, nil)
+			require.NoError(b, err)
+		}, h.caps.Waiting)
+	})
+	b.Run("through=channel", func(b *testing.B) {
+		var gate chan struct{}
+		var waiting atomic.Int64
+		benchWake(b, func() {
+			waiting.Add(1)
+			<-gate
+		}, func(int) { gate = make(chan struct{}); waiting.Store(0) }, func() { close(gate) },
+			func() int { return int(waiting.Load()) })
+	})
+}
+
+// benchWake measures what it costs, all in all, to wake those who wait.
+func benchWake(b *testing.B, wait func(), begin func(round int), wake func(), waiting func() int) {
+	b.Helper()
 	const callers = 10_000
-	h := benchHost(b, nil)
 	var total time.Duration
 	rounds := 0
 	for b.Loop() {
-		key := fmt.Sprintf("tool:late-%d", rounds)
+		begin(rounds)
 		var all sync.WaitGroup
+		all.Add(callers)
 		for range callers {
-			all.Go(func() {
-				if _, err := h.Wait(context.Background(), time.Minute, key); err != nil {
-					b.Error(err)
-				}
-			})
+			go func() { wait(); all.Done() }()
 		}
-		for h.caps.Waiting() < callers {
+		for waiting() < callers {
 			runtime.Gosched()
 		}
 		runtime.GC()
 		start := cpu(b)
-		_, err := h.SetCapability(context.Background(), key, lifecycle.CapReady, nil)
-		require.NoError(b, err)
+		wake()
 		all.Wait()
 		total += cpu(b) - start
 		rounds++

@@ -23,18 +23,24 @@ type system struct {
 	actors *actor.ActorSystem
 	// props serve all actors alike; each learns what it is by its first message.
 	props *actor.Props
+	// pool runs their mailboxes.
+	pool *pool
 }
+
+var _ actor.Dispatcher = (*pool)(nil)
 
 // deadLetterPause is how long protoactor's dead letter counter lives after the
 // last dead letter; it only logs, and we log nothing of it.
 const deadLetterPause = 10 * time.Millisecond
 
 func newSystem() *system {
-	quiet := slog.New(slog.DiscardHandler)
+	quiet, pool := slog.New(slog.DiscardHandler), newPool()
 	return &system{
+		pool: pool,
 		props: actor.PropsFromProducer(
 			func() actor.Actor { return &shell{} },
 			actor.WithMailbox(actor.UnboundedLockfree()),
+			actor.WithDispatcher(pool),
 		),
 		actors: actor.NewActorSystem(
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return quiet }),
@@ -45,7 +51,10 @@ func newSystem() *system {
 
 // shutdown frees what the library holds. It stops no actor: the host has done
 // that before.
-func (s *system) shutdown() { s.actors.Shutdown() }
+func (s *system) shutdown() {
+	s.actors.Shutdown()
+	s.pool.close()
+}
 
 // behavior is one actor's code.
 type behavior interface {

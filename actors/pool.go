@@ -1,0 +1,67 @@
+package actors
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// pool runs mailboxes on goroutines that it keeps for a while. A goroutine for
+// each run of a mailbox would begin with a small stack and grow it each time,
+// which is a fifth of what a session's start costs.
+//
+// It never makes a mailbox wait: when no goroutine is parked, there is a new one,
+// so that one that is held up holds up nobody else.
+type pool struct {
+	// work goes to a parked goroutine; nobody parked takes nothing.
+	work   chan func()
+	parked atomic.Int64
+	// over closes when the pool is not needed any more.
+	over chan struct{}
+}
+
+func newPool() *pool {
+	return &pool{work: make(chan func()), over: make(chan struct{})}
+}
+
+// mostParked is how many goroutines wait for work at most: no more can run at once.
+func mostParked() int64 { return int64(runtime.GOMAXPROCS(0)) }
+
+// mailboxSlice is how many messages of one mailbox are handled before others get
+// their turn.
+const mailboxSlice = 300
+
+// Schedule runs f soon, on another goroutine.
+func (p *pool) Schedule(f func()) {
+	select {
+	case p.work <- f:
+	default:
+		go p.run(f)
+	}
+}
+
+// Throughput is how many messages of one mailbox are handled in a row.
+func (p *pool) Throughput() int { return mailboxSlice }
+
+func (p *pool) run(f func()) {
+	for f != nil {
+		f()
+		f = p.park()
+	}
+}
+
+// park waits for more to do; nil means that there are enough who do.
+func (p *pool) park() func() {
+	defer p.parked.Add(-1)
+	if p.parked.Add(1) > mostParked() {
+		return nil
+	}
+	select {
+	case f := <-p.work:
+		return f
+	case <-p.over:
+		return nil
+	}
+}
+
+// close lets the parked goroutines go. What is scheduled afterwards still runs.
+func (p *pool) close() { close(p.over) }
