@@ -142,8 +142,13 @@ type logbook struct {
 	summary    *time.Timer // armed while dropped lines are not reported
 	dropped    int         // not reported yet
 	ended      bool
+	told       chan struct{} // closed when the owner has got the last line
 
 	lines, lost uint64
+}
+
+func newLogbook(owner func(LogLine)) *logbook {
+	return &logbook{owner: owner, told: make(chan struct{})}
 }
 
 // add takes one line. It never blocks.
@@ -190,10 +195,10 @@ func (b *logbook) summarize() {
 	defer b.mu.Unlock()
 	b.summary = nil
 	switch {
-	case b.dropped == 0:
+	case b.dropped == 0 || b.ended:
 	case len(b.queue) < LogQueue:
 		b.report()
-	case !b.ended:
+	default:
 		b.summary = time.AfterFunc(summaryEvery, b.summarize)
 	}
 }
@@ -207,12 +212,23 @@ func (b *logbook) report() {
 // end reports what is left to report. No line comes after it.
 func (b *logbook) end() {
 	b.mu.Lock()
-	b.ended = true
+	defer b.mu.Unlock()
 	if b.summary != nil {
 		b.summary.Stop()
+		b.summary = nil
 	}
-	b.mu.Unlock()
-	b.summarize()
+	if b.dropped > 0 {
+		b.report()
+	}
+	b.ended = true
+	b.tell()
+}
+
+// tell tells that the owner has got all there is.
+func (b *logbook) tell() {
+	if b.ended && !b.delivering {
+		close(b.told)
+	}
 }
 
 // deliver hands lines over until there are none.
@@ -222,6 +238,9 @@ func (b *logbook) deliver() {
 		batch := b.queue
 		b.queue = nil
 		b.delivering = len(batch) > 0
+		if !b.delivering {
+			b.tell()
+		}
 		b.mu.Unlock()
 		if len(batch) == 0 {
 			return

@@ -97,7 +97,7 @@ func TestAllowance_isABurstAndARate(t *testing.T) {
 func TestLogbook_countsWhatItDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newLogSink()
-		b := &logbook{owner: sink.add}
+		b := newLogbook(sink.add)
 		for i := range 1000 {
 			b.add(Stderr, fmt.Sprint(i))
 		}
@@ -119,7 +119,7 @@ func TestLogbook_countsWhatItDrops(t *testing.T) {
 func TestLogbook_summarizesOncePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newLogSink()
-		b := &logbook{owner: sink.add}
+		b := newLogbook(sink.add)
 		for range 5000 { // 1,000 lines a second for 5 s
 			b.add(Stdout, "x")
 			time.Sleep(time.Millisecond)
@@ -144,7 +144,7 @@ func TestLogbook_summarizesOncePerSecond(t *testing.T) {
 func TestLogbook_waitsForASlowOwnerWithinABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink, gate := newLogSink(), make(chan struct{})
-		b := &logbook{owner: func(l LogLine) { <-gate; sink.add(l) }}
+		b := newLogbook(func(l LogLine) { <-gate; sink.add(l) })
 		for range 20 {
 			for range LogPerSecond {
 				b.add(Stderr, "x")
@@ -166,7 +166,7 @@ func TestLogbook_waitsForASlowOwnerWithinABound(t *testing.T) {
 }
 
 func TestLogbook_needsNoOwner(t *testing.T) {
-	b := &logbook{}
+	b := newLogbook(nil)
 	for i := range 300 {
 		b.add(Stderr, fmt.Sprint(i))
 	}
@@ -187,4 +187,28 @@ func TestLog_cutsAndCleansWhatAWorkerWrites(t *testing.T) {
 	w.wantStop(StepStdin)
 	w.log.wantLine(t, func(l LogLine) bool { return l.Text == "last" })
 	require.Equal(t, []string{"\x1b[31mred\x1b[0m", "bad \uFFFD", "last"}, w.Tail())
+}
+
+func TestLogbook_tellsWhenTheOwnerHasTheLastLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink, gate := newLogSink(), make(chan struct{})
+		b := newLogbook(func(l LogLine) { <-gate; sink.add(l) })
+		b.add(Stderr, "last words")
+		b.end()
+		synctest.Wait()
+		select {
+		case <-b.told:
+			t.Fatal("the owner has not got it yet")
+		default:
+		}
+		close(gate)
+		<-b.told
+		require.Equal(t, "last words", sink.all()[0].Text)
+	})
+}
+
+func TestLogbook_tellsAtOnceWhenNothingIsLeft(t *testing.T) {
+	b := newLogbook(nil)
+	b.end()
+	<-b.told
 }

@@ -130,6 +130,11 @@ func (p *Process) Exit() ExitStatus {
 // Tail returns the worker's last log lines, the oldest first; at most TailLines.
 func (p *Process) Tail() []string { return p.book.last() }
 
+// Logged is closed when the worker has ended and Spec.Log has returned from its
+// last line. A Log that is stuck, or a descendant that holds a pipe (for DrainMost),
+// delays it.
+func (p *Process) Logged() <-chan struct{} { return p.book.told }
+
 // Pid is the number of the process, and of its group.
 func (p *Process) Pid() int { return p.pid }
 

@@ -56,7 +56,7 @@ func assemble(spec Spec, pipes *plumbing) *Process {
 		spec:    spec,
 		input:   newInputFile(pipes.input, spec.Plugin+" input"),
 		wire:    newWire(pipes.output, pipes.wakeRead, pipes.wakeEnd),
-		book:    &logbook{owner: spec.Log},
+		book:    newLogbook(spec.Log),
 		exited:  make(chan struct{}),
 		drained: make(chan struct{}),
 		ended:   make(chan struct{}),
