@@ -57,7 +57,7 @@ func (r *registry) waitingOwners(need capability.Requirement) (owners []string, 
 		for _, o := range snap.Get(key) {
 			switch w := r.waiters[o.Owner.Plugin]; {
 			case o.State == lifecycle.CapWithdrawn:
-			case o.State == lifecycle.CapAnnounced && w != nil && !w.passed:
+			case o.State != lifecycle.CapReady && w != nil && !w.passed: // degraded after a crash, too
 				owners = append(owners, o.Owner.Plugin)
 			default:
 				return nil, true

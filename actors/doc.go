@@ -39,6 +39,10 @@
 // told, and its callers are freed at once. A panic, a hang or a lie of one plugin ends that
 // plugin's session with a reason that names it, and nothing else.
 //
+// A plugin that crashes is started again, as a new session with what it was started
+// with and a new id, after a pause that doubles ([RestartPolicy]). Meanwhile its
+// offers are degraded, not withdrawn, and calls of them say when the next try is.
+//
 // # Limits
 //
 // Every wait has a limit ([Timeouts]) and every queue a bound ([Limits]); the zero

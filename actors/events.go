@@ -12,7 +12,7 @@ import (
 )
 
 // Event is something that happened in the host: one of PhaseChanged, Waiting,
-// CapabilityChanged, Logged, Dropped, Channel and Wire. Tests, the command line
+// CapabilityChanged, Logged, Dropped, Channel, Wire and Restart. Tests, the command line
 // and an embedder's own code read the same events.
 type Event interface {
 	// Kind is the event's kind, the "event" member of its JSON form.
@@ -34,14 +34,16 @@ const (
 	KindDropped
 	KindChannel
 	KindWire
+	KindRestart
 
 	// KindsUsual are the moments of plugins' lives.
-	KindsUsual = KindPhase | KindWaiting | KindCapability | KindLog | KindDropped
+	KindsUsual = KindPhase | KindWaiting | KindCapability | KindLog | KindDropped | KindRestart
 )
 
 var kindNames = map[Kind]string{
 	KindPhase: "phase", KindWaiting: "waiting", KindCapability: "capability", KindLog: "log",
 	KindDropped: "dropped", KindChannel: "channel", KindWire: "wire",
+	KindRestart: "restart",
 }
 
 // String is the kind's name in JSON.
@@ -131,6 +133,23 @@ type Wire struct {
 	At         time.Time        `json:"at"`
 }
 
+// Restart tells that a plugin crashed, and what its supervisor makes of it. It
+// comes after the phase change of the session that failed.
+type Restart struct {
+	Origin
+	// Reason is why it crashed.
+	Reason string `json:"reason"`
+	// InARow is how many crashes there were that are not forgiven; Crashes, how
+	// many in all.
+	InARow  int `json:"inARow"`
+	Crashes int `json:"crashes"`
+	// Next is when it will be started again; zero if it is given up.
+	Next time.Time `json:"next,omitzero"`
+	// GivenUp tells that it stays failed until it is started by hand.
+	GivenUp bool      `json:"givenUp"`
+	At      time.Time `json:"at"`
+}
+
 // Kind is KindPhase.
 func (PhaseChanged) Kind() Kind { return KindPhase }
 
@@ -151,6 +170,9 @@ func (Channel) Kind() Kind { return KindChannel }
 
 // Kind is KindWire.
 func (Wire) Kind() Kind { return KindWire }
+
+// Kind is KindRestart.
+func (Restart) Kind() Kind { return KindRestart }
 
 // Log writes the phase change; a failure is an error.
 func (e PhaseChanged) Log(log *slog.Logger) {
@@ -196,6 +218,16 @@ func (e Channel) Log(log *slog.Logger) {
 // Log tells that a frame passed; what it says stays out of logs.
 func (e Wire) Log(log *slog.Logger) {
 	log.Debug("wire", e.attrs(), slog.Bool("from_plugin", e.FromPlugin))
+}
+
+// Log writes what follows the crash; giving up is an error.
+func (e Restart) Log(log *slog.Logger) {
+	what, level := slog.Duration("after", e.Next.Sub(e.At)), slog.LevelWarn
+	if e.GivenUp {
+		what, level = slog.Bool("given_up", true), slog.LevelError
+	}
+	log.Log(context.Background(), level, "crashed", e.attrs(), slog.String("reason", e.Reason),
+		slog.Int("in_a_row", e.InARow), slog.Int("crashes", e.Crashes), what)
 }
 
 // EncodeEvent gives an event's JSON object, "event" first.

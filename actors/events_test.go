@@ -26,6 +26,8 @@ func oneOfEach() []Event {
 		Dropped{Origin: of, What: "late-answer", Detail: "tool:a", Count: 4, At: at},
 		Channel{Origin: of, FromPlugin: true, Name: "module:status", Payload: []byte(`{"a":1}`), Phase: lifecycle.Ready, At: at},
 		Channel{Origin: of, Name: "bare", Phase: lifecycle.Ready, At: at},
+		Restart{Origin: of, Reason: "no luck", InARow: 2, Crashes: 3, Next: at.Add(2 * time.Second), At: at},
+		Restart{Origin: of, Reason: "no luck", InARow: 11, Crashes: 12, GivenUp: true, At: at},
 		Wire{Origin: of, FromPlugin: true, Message: "secret", Phase: lifecycle.Ready, At: at},
 	}
 }

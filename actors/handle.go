@@ -19,6 +19,9 @@ type handle struct {
 	module protocol.Module
 	man    *manifest.Manifest
 	self   *ref
+	// sup is the plugin's supervisor, crashes its memory.
+	sup     *ref
+	crashes *crashes
 	// timeouts and pending are the limits in force for this plugin.
 	timeouts Timeouts
 	pending  int
@@ -38,7 +41,11 @@ type handle struct {
 	// needs is what the session requires, waits what of it is missing.
 	needs capability.Requirements
 	waits []string
-	// changed closes at the next phase change; nil while nobody looks.
+	// comeback tells whether another session will take the place of this one,
+	// and nextTry when, if that is planned.
+	comeback comeback
+	nextTry  time.Time
+	// changed closes when the phase or comeback changes; nil while nobody looks.
 	changed chan struct{}
 }
 
@@ -51,15 +58,23 @@ func (h *handle) phaseNow() lifecycle.State {
 	return h.phase
 }
 
-// watch returns the phase, why the session is in it, and a channel that closes
-// when the phase changes.
-func (h *handle) watch() (lifecycle.State, string, <-chan struct{}) {
+// standing is where a session stands.
+type standing struct {
+	phase    lifecycle.State
+	reason   string
+	comeback comeback
+	nextTry  time.Time
+}
+
+// watch returns where the session stands, and a channel that closes when that
+// changes.
+func (h *handle) watch() (standing, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.changed == nil {
 		h.changed = make(chan struct{})
 	}
-	return h.phase, h.reason, h.changed
+	return standing{h.phase, h.reason, h.comeback, h.nextTry}, h.changed
 }
 
 // enter publishes a phase to all that look at the handle.
@@ -67,11 +82,30 @@ func (h *handle) enter(phase lifecycle.State, reason string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.phase, h.reason, h.since = phase, reason, now
+	h.wake()
+}
+
+// setComeback tells all that look whether there will be another session in this
+// one's place.
+func (h *handle) setComeback(c comeback, next time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.comeback == noComeback && c == noComeback {
+		return
+	}
+	h.comeback, h.nextTry = c, next
+	h.wake()
+}
+
+// wake lets those go on who look; mu is held.
+func (h *handle) wake() {
 	if h.changed != nil {
 		close(h.changed)
 		h.changed = nil
 	}
 }
+
+func (h *handle) owner() capability.Owner { return capability.Owner{Plugin: h.Plugin} }
 
 func (h *handle) setNeeds(needs capability.Requirements) {
 	h.mu.Lock()
@@ -126,6 +160,8 @@ type SessionInfo struct {
 	Dropped map[string]uint64 `json:"dropped,omitempty"`
 	// Process describes the worker process, where there is one.
 	Process *ProcessInfo `json:"process,omitempty"`
+	// Worker is what the plugin's supervisor knows, over all its sessions.
+	Worker WorkerInfo `json:"worker"`
 }
 
 // ProcessInfo is a session's worker process.
@@ -141,7 +177,7 @@ func (h *handle) info() SessionInfo {
 	}
 	h.mu.Unlock()
 	info.InFlight, info.Busy = h.inFlight.Load(), max(h.busy.Load(), 0)
-	info.Dropped = h.drops.snapshot()
+	info.Dropped, info.Worker = h.drops.snapshot(), h.crashes.snapshot(time.Now())
 	if l := h.through(); l != nil {
 		info.Process = l.process()
 	}

@@ -295,6 +295,8 @@ func line(e Event) string {
 		return trimmed("%s drops %s %d %s", e.Plugin, e.What, e.Count, e.Detail)
 	case Channel:
 		return trimmed("%s channel %v %s %s", e.Plugin, e.FromPlugin, e.Name, e.Payload)
+	case Restart:
+		return trimmed("%s crashed %d in a row, %d in all, given up %v: %s", e.Plugin, e.InARow, e.Crashes, e.GivenUp, e.Reason)
 	case Wire:
 		return trimmed("%s wire %v %v", e.Plugin, e.FromPlugin, e.Message)
 	default:

@@ -34,6 +34,7 @@ type Host struct {
 	timeouts Timeouts
 	limits   Limits
 	ladder   process.Ladder
+	restart  RestartPolicy
 	// logEvents are the kinds of events that go to the log.
 	logEvents Kind
 
@@ -66,12 +67,16 @@ func New(opts Options) (*Host, error) {
 	h := &Host{
 		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, runtime: opts.Runtime,
 		versions: opts.Versions, timeouts: opts.Timeouts.withDefaults(), limits: opts.Limits.withDefaults(), ladder: opts.Ladder,
+		restart:  opts.Restart.withDefaults(),
 		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, sessions: map[string]*handle{},
 		plugins: map[string]*handle{}, logs: map[string]*logRing{},
 	}
 	h.connect = h.startWorker
 	h.fillDefaults()
-	for _, d := range opts.Dialects {
+	for i, d := range opts.Dialects {
+		if d == nil {
+			return nil, fmt.Errorf("dialect %d of those given is nil", i)
+		}
 		if h.dialects[d.Name()] != nil {
 			return nil, fmt.Errorf("the dialect %s is given twice", d.Name())
 		}
@@ -155,27 +160,30 @@ func (h *Host) service(key string) protocol.Service {
 // when that is done; a session whose load failed is returned with the error, and
 // stays listed. A plugin that has a session already is refused.
 func (h *Host) Load(ctx context.Context, m *manifest.Manifest, opts StartOptions) (SessionInfo, error) {
-	who, loaded, err := h.begin(ctx, m, opts)
+	who, loaded, err := h.begin(ctx, m, opts.Runtime, nil)
 	if err != nil {
 		return SessionInfo{}, err
 	}
 	return h.outcome(ctx, who, loaded)
 }
 
-// begin makes a session; the channel gets the outcome of its load.
-func (h *Host) begin(ctx context.Context, m *manifest.Manifest, opts StartOptions) (*handle, <-chan error, error) {
-	runtime := opts.Runtime
+// begin makes a session; the channel gets the outcome of its load. start, if any,
+// is how the caller will take it to ready then.
+func (h *Host) begin(ctx context.Context, m *manifest.Manifest, runtime manifest.Runtime, start *StartOptions) (*handle, <-chan error, error) {
 	if runtime == "" {
 		runtime = h.runtime
 	}
 	loaded := make(chan error, 1)
+	if ctx.Err() != nil { // else there would be a session of which its caller knows nothing
+		return nil, nil, context.Cause(ctx)
+	}
 	for {
 		sup, err := h.supervisor(m)
 		if err != nil {
 			return nil, nil, err
 		}
 		got, err := ask(ctx, sup, func(reply chan<- made) any {
-			return begin{man: m, runtime: runtime, made: reply, loaded: loaded}
+			return begin{man: m, runtime: runtime, start: start, made: reply, loaded: loaded}
 		})
 		if err == nil {
 			err = got.err
@@ -219,13 +227,14 @@ func (h *Host) request(ctx context.Context, who *handle, build func(chan<- error
 	return h.outcome(ctx, who, answer)
 }
 
-// Start is Load and Init.
+// Start is Load and Init. A plugin that crashes on the way fails the start, and is
+// started again by its supervisor (Options.Restart).
 func (h *Host) Start(ctx context.Context, m *manifest.Manifest, opts StartOptions) (SessionInfo, error) {
-	info, err := h.Load(ctx, m, opts)
+	who, loaded, err := h.begin(ctx, m, opts.Runtime, &opts)
 	if err != nil {
-		return info, err
+		return SessionInfo{}, err
 	}
-	return h.Init(ctx, info.ID, opts)
+	return h.finishStart(ctx, who, loaded, opts)
 }
 
 // Outcome is how one of several starts ended.
@@ -247,7 +256,7 @@ func (h *Host) StartAll(ctx context.Context, list []*manifest.Manifest, options 
 		if options != nil {
 			opts = options(m)
 		}
-		who, loaded, err := h.begin(ctx, m, opts)
+		who, loaded, err := h.begin(ctx, m, opts.Runtime, &opts)
 		all.Go(func() {
 			o := Outcome{Manifest: m, Err: err}
 			if err == nil {
@@ -272,18 +281,24 @@ func (h *Host) finishStart(ctx context.Context, who *handle, loaded <-chan error
 }
 
 // Stop ends a session in good order: its stop hook, its capabilities, its
-// process. It returns when nothing of the plugin runs any more. A session that
-// is not there is no error.
+// process; or cancels its restart, if it has crashed. It returns when nothing of
+// the plugin runs any more. A session that is not there is no error.
 func (h *Host) Stop(ctx context.Context, session string) (SessionInfo, error) {
 	who := h.find(session)
 	if who == nil {
 		return SessionInfo{}, nil
 	}
 	info, err := h.request(ctx, who, func(reply chan<- error) any { return stop{reply} })
-	if protocol.CodeOf(err) == protocol.CodeCancelled {
-		err = nil // it ended while we asked
+	if err != nil && protocol.CodeOf(err) != protocol.CodeCancelled { // it may have ended while we asked
+		return info, err
 	}
-	return info, err
+	// The supervisor knows of the end by now, and whether another session had just
+	// taken the place of this one.
+	heir, err := ask(ctx, who.sup, func(reply chan<- *handle) any { return heirOf{who.Session, reply} })
+	if err == nil && heir != nil {
+		return h.Stop(ctx, heir.Session)
+	}
+	return who.info(), nil
 }
 
 // Reload stops a session and starts its manifest again, as a new session.
@@ -456,6 +471,14 @@ func (h *Host) find(session string) *handle {
 	return h.sessions[session]
 }
 
+// newest returns the session that has taken this one's place, or this one.
+func (h *Host) newest(who *handle) *handle {
+	if now := h.current(who.Plugin); now != nil {
+		return now
+	}
+	return who
+}
+
 // current returns the newest session of a plugin, or nil.
 func (h *Host) current(plugin string) *handle {
 	h.mu.Lock()
@@ -463,12 +486,16 @@ func (h *Host) current(plugin string) *handle {
 	return h.plugins[plugin]
 }
 
-// remember lists a session; once the host shuts down none is added.
-func (h *Host) remember(who *handle) error {
+// remember lists a session, in place of the one that it succeeds, if any; once the
+// host shuts down none is added.
+func (h *Host) remember(who, old *handle) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.isDown.Load() {
 		return ErrShutdown
+	}
+	if old != nil {
+		delete(h.sessions, old.Session)
 	}
 	h.sessions[who.Session] = who
 	h.plugins[who.Plugin] = who
@@ -493,6 +520,9 @@ func (h *Host) alive() error {
 
 // supervisor returns the one of the manifest's plugin, making it if need be.
 func (h *Host) supervisor(m *manifest.Manifest) (*ref, error) {
+	if m == nil {
+		return nil, errors.New("expected a manifest, got nil")
+	}
 	name := m.PluginName()
 	if name == "" {
 		return nil, fmt.Errorf("%s: name: a plugin must have a name that is not blank", place(m))
@@ -506,7 +536,7 @@ func (h *Host) supervisor(m *manifest.Manifest) (*ref, error) {
 		return sup, nil
 	}
 	sup := h.sys.spawn(func(self *ref) behavior {
-		return &supervisor{host: h, name: name, self: self, worker: lifecycle.Worker.Initial()}
+		return newSupervisor(h, name, self)
 	})
 	h.supervisors[name] = sup
 	return sup, nil

@@ -28,7 +28,7 @@ func TestHost_startTakesAPluginToReady(t *testing.T) {
 		info := startReady(t, h, manifestFor("hello"))
 		require.Equal(t, SessionInfo{
 			ID: "plugin-session-0", Plugin: "hello", Module: "hello-0", File: "hello/plugin.json",
-			Phase: lifecycle.Ready, Since: time.Now(),
+			Phase: lifecycle.Ready, Since: time.Now(), Worker: WorkerInfo{State: lifecycle.WorkerRunning},
 		}, info)
 		require.Equal(t, []string{
 			"loaded", "authenticating", "authenticated", "announced", "preparing", "prepared", "configured", "ready",
@@ -352,5 +352,29 @@ func TestHost_oneSilentPluginHoldsUpNobody(t *testing.T) {
 			wantPhase(t, h, "silent", lifecycle.Failed).Reason)
 		wantPhase(t, h, "needs", lifecycle.Ready)
 		require.Contains(t, wantPhase(t, h, "x", lifecycle.Failed).Reason, "Capability `tool:y` is not ready after 15000ms.")
+	})
+}
+
+func TestHost_refusesWhatIsNil(t *testing.T) {
+	_, err := New(Options{Dialects: []protocol.Dialect{counting{}, nil}})
+	require.EqualError(t, err, "dialect 1 of those given is nil")
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t)
+		_, err := h.Start(t.Context(), nil, StartOptions{})
+		require.EqualError(t, err, "expected a manifest, got nil")
+		outcomes := h.StartAll(t.Context(), []*manifest.Manifest{nil}, nil, nil)
+		require.EqualError(t, outcomes[0].Err, "expected a manifest, got nil")
+	})
+}
+
+// A caller that is gone would never learn of the session.
+func TestLoad_beginsNothingForACallerThatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t, offering("a"))
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := h.Load(gone, manifestFor("a"), StartOptions{})
+		require.ErrorIs(t, err, context.Canceled)
+		require.Empty(t, h.Sessions())
 	})
 }

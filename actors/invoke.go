@@ -21,7 +21,8 @@ import (
 // The call ends at its Deadline or, when it has none, at the owner's default
 // limit; and in any case at ctx's deadline. While the owner starts, the call waits
 // for it; an owner that has failed, was stopped, or waits for its configuration
-// fails the call at once. Errors are *protocol.Error with a code to branch on, or
+// fails the call at once, and so does one that has crashed and will be restarted,
+// saying when, unless the call has Wait. Errors are *protocol.Error with a code to branch on, or
 // the plugin's own words as *protocol.PeerError. A call whose peer died has
 // CodeOutcomeUnknown and is never sent again.
 func (h *Host) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
@@ -97,7 +98,8 @@ func (h *Host) owner(ctx context.Context, key capability.Key, c protocol.Call, b
 // await waits for a session that may yet offer the key, or for any other owner.
 func (h *Host) await(ctx context.Context, key capability.Key, c protocol.Call, who *handle, l limit) (*handle, error) {
 	for {
-		phase, reason, changed := who.watch()
+		who = h.newest(who)
+		at, changed := who.watch()
 		offer, err := h.snapshot().Choose(key, capability.Filter{Plugin: c.Plugin, Instance: c.Instance})
 		if err == nil {
 			return invocable(offer)
@@ -106,15 +108,16 @@ func (h *Host) await(ctx context.Context, key capability.Key, c protocol.Call, w
 		case next != nil && next != who:
 			who = next
 			continue
-		case phase == lifecycle.Ready || phase == lifecycle.Degraded:
+		case at.comeback == due || at.comeback == planned && c.Wait:
+		case at.phase == lifecycle.Ready || at.phase == lifecycle.Degraded:
 			return nil, notFound(err, c)
-		case !startingPhase(phase):
-			return nil, notReady(who.Plugin, c.Key, phase, reason)
+		case !startingPhase(at.phase):
+			return nil, notReady(who.Plugin, c.Key, at)
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, gaveUp(ctx, who.Plugin, notReady(who.Plugin, c.Key, phase, reason).Error(), l)
+			return nil, gaveUp(ctx, who.Plugin, notReady(who.Plugin, c.Key, at).Error(), l)
 		}
 	}
 }
@@ -139,7 +142,7 @@ func ownerName(o capability.Owner) string {
 func (h *Host) starter(err error, c protocol.Call) *handle {
 	if wait, ok := errors.AsType[*capability.NotReadyError](err); ok {
 		if who, ok := wait.Target.(*handle); ok {
-			return who
+			return h.newest(who)
 		}
 	}
 	if c.Plugin == "" {
@@ -178,10 +181,13 @@ func notFound(err error, c protocol.Call) error {
 	return e
 }
 
-func notReady(plugin, key string, phase lifecycle.State, reason string) *protocol.Error {
-	text := fmt.Sprintf("%s of plugin %s is not ready: %s", key, plugin, phase)
-	if reason != "" {
-		text += " (" + reason + ")"
+func notReady(plugin, key string, at standing) *protocol.Error {
+	text := fmt.Sprintf("%s of plugin %s is not ready: %s", key, plugin, at.phase)
+	if at.reason != "" {
+		text += " (" + at.reason + ")"
+	}
+	if at.comeback == planned {
+		text += nextTry(at.nextTry, time.Now())
 	}
 	return failure(protocol.CodeNotReady, plugin, text)
 }

@@ -79,6 +79,15 @@ func (h *Host) logLine(who *handle, line process.LogLine) {
 	h.record(who, Logged{Origin: who.Origin, Level: level, Stream: string(line.Stream), Text: line.Text, At: time.Now()})
 }
 
+// wireLog takes a line of a plugin's log that came over its wire.
+func (h *Host) wireLog(who *handle, line protocol.Logged) {
+	text := line.Message
+	if line.Meta != nil {
+		text += " " + string(line.Meta)
+	}
+	h.record(who, Logged{Origin: who.Origin, Level: line.Level, Stream: "log", Text: text, At: time.Now()})
+}
+
 // pluginLog is the log of a compiled-in plugin.
 func (h *Host) pluginLog(who *handle) *slog.Logger {
 	return slog.New(&pluginHandler{host: h, who: who})

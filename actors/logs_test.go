@@ -13,6 +13,7 @@ import (
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/plugin"
+	"github.com/airi-host/airi-host/transport/memory"
 	"github.com/airi-host/airi-host/transport/process"
 )
 
@@ -47,6 +48,18 @@ func TestLogs_keepTheEndOfEachPluginsLog(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"line a=2", "line a=3", "line a=4", "line a=5", "line a=6"}, texts(kept), "what was returned is the caller's own")
 		require.Equal(t, "plugin-session-2", h.Logs("a", 1)[0].Session, "a plugin has one log over all its sessions")
+	})
+}
+
+func TestLogs_takeWhatComesOverTheWire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := ready(t, Options{}, memory.Options{}, plain{})
+		f.says("log hello")
+		lines := f.host.Logs("far", 2)
+		require.Equal(t, []string{"bare", `hello {"a":1}`}, texts(lines))
+		require.Equal(t, slog.LevelWarn, lines[0].Level)
+		require.Equal(t, slog.LevelInfo, lines[1].Level)
+		require.Equal(t, "log", lines[0].Stream)
 	})
 }
 

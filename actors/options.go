@@ -43,6 +43,8 @@ type Options struct {
 	// Ladder says how patiently a worker process is ended; zero means the
 	// defaults of package process.
 	Ladder process.Ladder
+	// Restart says what follows when a plugin crashes.
+	Restart RestartPolicy
 }
 
 // Launcher makes the worker process of a plugin's module. It must not block

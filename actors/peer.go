@@ -221,11 +221,26 @@ func (p *peer) finish(why error) {
 	p.close(why)
 	if p.worker != nil {
 		report, err := p.worker.Stop(context.Background(), p.host.ladder)
+		p.awaitLog()
 		p.host.log.Debug("the worker has ended", p.h.attrs(), "step", report.Step, "error", err)
 	}
 	_ = p.conn.Close()
 	<-p.over
 	p.h.self.tell(ended{})
+}
+
+// lastWords is how long the last log lines of a worker may take after its end.
+const lastWords = 2 * time.Second
+
+// awaitLog waits for the last lines of the worker's log: they often say why it
+// ended.
+func (p *peer) awaitLog() {
+	patience := time.NewTimer(lastWords)
+	defer patience.Stop()
+	select {
+	case <-p.worker.Logged():
+	case <-patience.C:
+	}
 }
 
 // close gives the driver its end, once: every call in flight is completed.
@@ -378,6 +393,8 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 		p.h.self.tell(retracted{key: e.Key, gate: p.gate})
 	case protocol.Emitted:
 		p.host.publishChannel(p.h, true, e.Event, p.h.phaseNow())
+	case protocol.Logged:
+		p.host.wireLog(p.h, e)
 	case protocol.Chunk:
 		p.host.drop(p.h, "chunk", "no such route: "+e.Route, 1)
 	case protocol.SetTimer:

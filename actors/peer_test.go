@@ -325,7 +325,7 @@ func TestPeer_itsEndFreesAllThatWaitOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := ready(t, Options{}, memory.Options{}, plain{forgetful: test.forgetful}, "tool:a")
+				f := ready(t, Options{Restart: RestartPolicy{Disabled: true}}, memory.Options{}, plain{forgetful: test.forgetful}, "tool:a")
 				events := listen(t, f.host, KindPhase|KindCapability|KindDropped, nil)
 				first, second := f.call("tool:a"), f.call("tool:a")
 				began := time.Now()

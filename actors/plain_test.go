@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -149,6 +150,9 @@ func (d *plainDriver) received(line string, out []protocol.Effect) []protocol.Ef
 		out = append(out, protocol.Chunk{Route: rest})
 	case "drop":
 		out = append(out, protocol.Dropped{What: rest, Detail: "because"})
+	case "log":
+		out = append(out, protocol.Logged{Level: slog.LevelWarn, Message: "bare"},
+			protocol.Logged{Message: rest, Meta: json.RawMessage(`{"a":1}`)})
 	case "say":
 		out = append(out, send("%s", rest))
 	case "both":

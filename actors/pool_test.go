@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPool_oneThatIsHeldUpHoldsUpNobody(t *testing.T) {
+func TestPool_oneThatIsHeldUpHoldsUpNobody(*testing.T) {
 	p := newPool()
 	defer p.close()
 	gate := make(chan struct{})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -20,6 +21,9 @@ type port struct {
 	h       *handle
 	program protocol.Program
 	inner   protocol.Port
+	// isOpen tells that the program has been opened: until then its session waits
+	// for it and can be asked for nothing.
+	isOpen atomic.Bool
 
 	// life ends, by letGo, when the session lets go of the program: hooks,
 	// handlers and what they wait for end with it.
@@ -58,7 +62,15 @@ func (s *session) openPort(name string) (l link, err error) {
 		return nil
 	})
 	s.host.logPanic(s.h, err)
-	return p, err
+	if err == nil && p.inner == nil {
+		err = fmt.Errorf("plugin %s: its program %s opened nothing: expected a port", s.h.Plugin, name)
+	}
+	if err != nil {
+		p.letGo(err)
+		return nil, err
+	}
+	p.isOpen.Store(true)
+	return p, nil
 }
 
 func compiledIn(programs map[string]protocol.Program) string {
@@ -247,6 +259,10 @@ func (p *port) alive() error {
 func (p *port) request(build func(chan<- error) any) error {
 	if err := p.alive(); err != nil {
 		return err
+	}
+	if !p.isOpen.Load() {
+		return failure(protocol.CodeNotReady, p.h.Plugin,
+			"plugin "+p.h.Plugin+" is being opened: offer and withdraw in a step, or declare it in Offers")
 	}
 	err, gone := ask(context.Background(), p.h.self, build)
 	if gone != nil {

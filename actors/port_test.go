@@ -135,3 +135,41 @@ func TestPort_aHookMayWaitForOthers(t *testing.T) {
 		require.Equal(t, lifecycle.Ready, (<-started).info.Phase)
 	})
 }
+
+// opener is a program that is opened by a function.
+type opener func(protocol.Home) protocol.Port
+
+func (opener) Offers() []protocol.Offer { return nil }
+
+func (o opener) Open(h protocol.Home) protocol.Port { return o(h) }
+
+func TestPort_aProgramOffersNothingWhileItIsOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var refused error
+		h := startHostWith(t, Options{Programs: map[string]protocol.Program{
+			"a": opener(func(home protocol.Home) protocol.Port {
+				refused = home.Offer(protocol.Offer{Key: "tool:a"})
+				return plugin.Define("a").Open(home)
+			}),
+		}})
+		startReady(t, h, manifestFor("a"))
+		wantCode(t, refused, protocol.CodeNotReady,
+			"plugin a is being opened: offer and withdraw in a step, or declare it in Offers")
+		wantOffers(t, h)
+	})
+}
+
+func TestPort_aProgramThatOpensNothingFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kept protocol.Home
+		h := startHostWith(t, Options{Programs: map[string]protocol.Program{
+			"a": opener(func(home protocol.Home) protocol.Port {
+				kept = home
+				return nil
+			}),
+		}})
+		_, err := h.Start(t.Context(), manifestFor("a"), StartOptions{})
+		require.EqualError(t, err, "plugin a: its program a opened nothing: expected a port")
+		require.EqualError(t, kept.Emit(protocol.Event{Name: "x"}), err.Error(), "its home has ended")
+	})
+}

@@ -60,11 +60,13 @@ type (
 		session *handle
 		reply   chan<- error
 	}
-	// setOffers sets the state of all that an owner offers.
+	// setOffers sets the state of all that an owner offers. With of, only the
+	// offers of that session stay: those of an earlier one are withdrawn.
 	setOffers struct {
 		owner  capability.Owner
 		to     lifecycle.State
 		reason string
+		of     *handle
 	}
 	// withdrawOffer withdraws one offer with a reason.
 	withdrawOffer struct {
@@ -180,7 +182,22 @@ func (r *registry) holds(o capability.Offer) bool {
 }
 
 func (r *registry) onSetOffers(m setOffers) {
+	if m.of != nil {
+		r.withdrawLeft(m.owner, m.of)
+	}
 	r.publish(r.table.SetOwner(time.Now(), m.owner, m.to, m.reason))
+}
+
+// withdrawLeft takes away what an earlier session offered and this one does not.
+func (r *registry) withdrawLeft(owner capability.Owner, of *handle) {
+	const reason = "it was not offered again after a crash"
+	now := time.Now()
+	for _, o := range r.host.offersOf(owner.Plugin) {
+		if o.Target != of {
+			r.publish(r.table.SetState(now, owner, o.Key, lifecycle.CapWithdrawn, reason))
+			r.publish(r.table.Remove(now, owner, o.Key), nil)
+		}
+	}
 }
 
 func (r *registry) onDropOffer(m dropOffer) {

@@ -18,10 +18,11 @@ import (
 //
 // It owns the phase, the step that runs, and what the plugin offers. Its parent
 // is the plugin's supervisor. It accepts commands (load, initialize, configure,
-// needConfiguration, stop, kill), facts from its link (linked, ran, offered,
+// needConfiguration, stop, replace, kill), verdicts, facts from its link (linked, ran, offered,
 // retracted, ended), from the registry (registered, requirements, cycle) and from
-// its timers. When it dies its capabilities are withdrawn and its callers freed
-// before anybody is told; nobody else is touched.
+// its timers. When it dies its capabilities are withdrawn, or degraded if it will
+// be restarted, and its callers freed before anybody is told; nobody else is
+// touched.
 type session struct {
 	// given at birth
 	host    *Host
@@ -34,7 +35,10 @@ type session struct {
 	// the life
 	phase lifecycle.State
 	link  link
-	start StartOptions
+	// start is how it was initialized, with the configuration in force: what its
+	// successor needs, should it crash.
+	start       StartOptions
+	initialized bool
 	// gen changes when what was asked for before is void: answers and timers
 	// carry the one they belong to.
 	gen int
@@ -53,6 +57,9 @@ type session struct {
 	// linkGone tells that nothing of the plugin runs any more; leaving, that the
 	// session goes when that is so; crashed, that it went unasked.
 	linkGone, leaving, crashed bool
+	// replaced tells that its successor takes over what is offered; inherits, that
+	// it took over itself what a session offered that crashed.
+	replaced, inherits bool
 
 	// what it offers and what it needs
 	// offers are the keys that are offered.
@@ -70,6 +77,8 @@ type session struct {
 
 	// who waits for what
 	loadReply chan<- error
+	// resume is how it goes on by itself once it is loaded; nil if it does not.
+	resume *StartOptions
 	// settleReplies get the outcome when the session is ready, waits for its
 	// configuration, or has ended.
 	settleReplies []chan<- error
@@ -93,10 +102,12 @@ const (
 )
 
 type (
-	// load begins the life. reply gets the outcome.
+	// load begins the life. reply gets the outcome. resume, if set, is how it goes
+	// on to ready by itself.
 	load struct {
 		runtime manifest.Runtime
 		reply   chan<- error
+		resume  *StartOptions
 	}
 	// linked tells that the link to the plugin was made, or why not.
 	linked struct {
@@ -142,6 +153,14 @@ type (
 	refusedOffer struct{ key string }
 	// registered tells that the registry has done what was asked; then goes on.
 	registered struct{ then func() }
+	// verdict is the supervisor's on a crash: next is when there will be another
+	// session, zero if there will be none.
+	verdict struct {
+		err  error
+		next time.Time
+	}
+	// replace ends a session that has crashed, to make room for the next one.
+	replace struct{}
 	// stop ends the session in good order.
 	stop struct{ reply chan<- error }
 	// kill ends it without patience.
@@ -185,6 +204,10 @@ func (s *session) receive(msg any) {
 		s.onLost(m)
 	case ended:
 		s.onEnded()
+	case verdict:
+		s.onVerdict(m)
+	case replace:
+		s.onReplace()
 	case stop:
 		s.onStop(m)
 	case kill:
@@ -208,7 +231,11 @@ func (s *session) panicked(err *panicError) {
 // Loading
 
 func (s *session) onLoad(m load) {
-	s.loadReply = m.reply
+	if s.end != living { // it was stopped the moment that it was listed
+		reply(m.reply, errStopped(s.h.Plugin))
+		return
+	}
+	s.loadReply, s.resume = m.reply, m.resume
 	entry, err := s.man.Entrypoint(m.runtime)
 	if err != nil {
 		s.fail(err)
@@ -292,6 +319,9 @@ func (s *session) passed(step protocol.Step) {
 	case protocol.StepLoad:
 		if s.enter(lifecycle.Loaded, "") {
 			s.loaded(nil)
+			if s.resume != nil {
+				s.onInitialize(initialize{*s.resume, make(chan error, 1)})
+			}
 		}
 	case protocol.StepInit:
 		s.inited = true
@@ -326,7 +356,7 @@ func (s *session) onInitialize(m initialize) {
 		m.reply <- inReferenceWords("Session %s cannot initialize from phase %s. Expected loaded.", s.h.Session, s.phase)
 		return
 	}
-	s.start = m.opts
+	s.start, s.initialized = m.opts, true
 	s.settleReplies = append(s.settleReplies, m.reply)
 	if s.authenticate() && s.negotiate() && s.announce() {
 		s.prepare()
@@ -564,7 +594,11 @@ func (s *session) activate() {
 		s.ready()
 		return
 	}
-	s.register(setOffers{owner: s.owner(), to: lifecycle.CapReady}, s.ready)
+	set := setOffers{owner: s.owner(), to: lifecycle.CapReady}
+	if s.inherits {
+		set.of = s.h
+	}
+	s.register(set, s.ready)
 }
 
 func (s *session) ready() {
@@ -572,19 +606,27 @@ func (s *session) ready() {
 		return
 	}
 	s.say(protocol.Moment{What: protocol.MomentReady})
-	s.sup.tell(sessionReady{s.h})
-	s.settle(nil)
+	s.sup.tell(sessionReady{s.h, s.handOver()})
 	if !s.met {
 		s.degrade(s.needs.Unmet(s.host.snapshot()))
 	}
 }
 
 // settle tells all that wait for the outcome.
-func (s *session) settle(err error) {
-	for _, reply := range s.settleReplies {
+func (s *session) settle(err error) { tellAll(s.handOver(), err) }
+
+// handOver returns those who wait for the outcome: the supervisor tells them once
+// it knows itself, so that what they see then fits together.
+func (s *session) handOver() []chan<- error {
+	all := s.settleReplies
+	s.settleReplies = nil
+	return all
+}
+
+func tellAll(replies []chan<- error, err error) {
+	for _, reply := range replies {
 		reply <- err
 	}
-	s.settleReplies = nil
 }
 
 // Configuration
@@ -596,6 +638,7 @@ func (s *session) onConfigure(m configure) {
 		return
 	}
 	s.settleReplies = append(s.settleReplies, m.reply)
+	s.start.Config = &m.config
 	s.applyConfig(m.config)
 }
 
@@ -629,6 +672,7 @@ func (s *session) askConfiguration(reason string, atStart bool) {
 	if !s.enter(lifecycle.ConfigurationNeeded, reason) {
 		return
 	}
+	s.start.Config, s.start.RequireConfiguration = nil, true
 	s.say(protocol.Moment{What: protocol.MomentConfigurationNeeded, Reason: reason, AtStart: atStart})
 	s.proceed()
 }

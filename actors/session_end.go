@@ -22,8 +22,37 @@ func (s *session) fail(err error) {
 		return
 	}
 	s.void(failing)
-	s.linkGone = s.linkGone || s.link == nil && s.dialing == nil
 	s.withdraw(fmt.Sprintf("plugin %s failed: %s", s.h.Plugin, err), func() { s.failed(err) })
+}
+
+// crash is fail for a plugin that went without being asked to: the supervisor says
+// first what becomes of it.
+func (s *session) crash(err error) {
+	s.crashed = true
+	s.void(failing)
+	s.open = false
+	var start *StartOptions
+	if s.initialized {
+		opts := s.start
+		start = &opts
+	}
+	s.sup.tell(sessionCrashed{s.h, err, start})
+}
+
+// onVerdict carries it out: what is offered is degraded while a restart is planned.
+func (s *session) onVerdict(m verdict) {
+	if s.end != failing {
+		return
+	}
+	reason, then := crashReason(s.h.Plugin, m.err, m.next), func() { s.failed(m.err) }
+	switch {
+	case m.next.IsZero():
+		s.withdraw(reason, then)
+	case !s.listed:
+		then()
+	default:
+		s.register(setOffers{owner: s.owner(), to: lifecycle.CapDegraded, reason: reason}, then)
+	}
 }
 
 func (s *session) failed(err error) {
@@ -32,9 +61,12 @@ func (s *session) failed(err error) {
 	}
 	defer func() { // also when telling it panics
 		s.letGo(err)
-		s.sup.tell(sessionFailed{s.h, err, s.crashed})
-		s.loaded(err)
-		s.settle(err)
+		replies := s.handOver()
+		if s.loadReply != nil {
+			replies = append(replies, s.loadReply)
+			s.loadReply = nil
+		}
+		s.sup.tell(sessionFailed{s.h, err, s.crashed, replies})
 	}()
 	if s.enter(lifecycle.Failed, err.Error()) {
 		s.say(protocol.Moment{What: protocol.MomentFailed, Reason: err.Error()})
@@ -55,6 +87,7 @@ func (s *session) letGo(why error) {
 // void makes everything that is under way mean nothing any more.
 func (s *session) void(how ending) {
 	s.end = how
+	s.linkGone = s.linkGone || s.link == nil && s.dialing == nil
 	s.gen++
 	s.step = ""
 	s.stopTimers()
@@ -100,13 +133,35 @@ func (s *session) stopTimers() {
 func (s *session) onStop(m stop) {
 	s.stopReplies = append(s.stopReplies, m.reply)
 	if s.end == stopping {
+		s.stopInstead()
 		return
 	}
 	graceful := s.end == living && s.step == "" && s.inited
 	s.void(stopping)
-	s.linkGone = s.linkGone || s.link == nil && s.dialing == nil
 	s.sup.tell(sessionStopping{s.h})
 	s.withdraw("plugin "+s.h.Plugin+" is being stopped", func() { s.leave(graceful) })
+}
+
+// onReplace makes room for the plugin's next session, which takes over what is
+// offered.
+func (s *session) onReplace() {
+	if s.end == stopping {
+		return
+	}
+	s.void(stopping)
+	s.replaced = true
+	s.leave(false)
+}
+
+// stopInstead is a stop that comes while the session makes room: there will be no
+// other one.
+func (s *session) stopInstead() {
+	if !s.replaced {
+		return
+	}
+	s.replaced = false
+	s.sup.tell(sessionStopping{s.h})
+	s.withdraw("plugin "+s.h.Plugin+" is being stopped", func() {})
 }
 
 // leave ends the plugin, in good order or not, and retires when it is gone.
@@ -139,8 +194,7 @@ func (s *session) onLost(m lost) {
 		s.link.end(m.why)
 		return
 	}
-	s.crashed = true
-	s.fail(m.why)
+	s.crash(m.why)
 }
 
 func (s *session) onEnded() {
@@ -153,7 +207,7 @@ func (s *session) onEnded() {
 // retire is the last of a stop: the plugin is gone, so its offers go, then the
 // session.
 func (s *session) retire() {
-	if !s.listed {
+	if !s.listed || s.replaced {
 		s.stopped()
 		return
 	}
@@ -161,7 +215,9 @@ func (s *session) retire() {
 }
 
 func (s *session) stopped() {
-	s.host.forget(s.h)
+	if !s.replaced { // else the supervisor forgets it when there is the next one
+		s.host.forget(s.h)
+	}
 	defer func() { // also when telling it panics
 		err := errStopped(s.h.Plugin)
 		s.loaded(err)
@@ -253,7 +309,7 @@ func reply(to chan<- error, err error) {
 	}
 }
 
-func (s *session) owner() capability.Owner { return capability.Owner{Plugin: s.h.Plugin} }
+func (s *session) owner() capability.Owner { return s.h.owner() }
 
 // register asks the registry for something and goes on when it is done.
 func (s *session) register(what registryWork, then func()) {

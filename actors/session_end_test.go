@@ -82,7 +82,7 @@ func TestOffers_areWithdrawnBeforeTheEndIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := startHost(t, offering("a", "tool:a", "tool:b"))
+				h := startHostWith(t, Options{Restart: RestartPolicy{Disabled: true}}, offering("a", "tool:a", "tool:b"))
 				startReady(t, h, manifestFor("a"))
 				var seen []string
 				events := listen(t, h, KindPhase|KindCapability, func(e Event) {

@@ -2,14 +2,21 @@ package actors
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/airi-host/airi-host/capability"
 )
 
 // Shutdown stops all plugins in order, dependents before what they require, and
 // then the host. When ctx ends first, what is left is killed. It returns when
-// nothing runs any more; a second call waits for the first, or for its own ctx.
+// nothing runs any more, or with an error that names the plugins whose own code
+// keeps their sessions from ending (see protocol.Port); a second call waits for the
+// first, or for its own ctx.
 // From its beginning on, whatever else is asked of the host fails with
 // ErrShutdown; plugins can call each other until they are stopped.
 func (h *Host) Shutdown(ctx context.Context) error {
@@ -24,15 +31,13 @@ func (h *Host) Shutdown(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	h.stopAll(ctx)
-	h.caps.Close()
-	h.mu.Lock()
-	actors := []*ref{h.registry}
-	for _, sup := range h.supervisors {
-		actors = append(actors, sup)
+	for _, sup := range h.everySupervisor() {
+		sup.tell(shuttingDown{})
 	}
-	h.mu.Unlock()
-	for _, r := range append(actors, h.router) {
+	left := h.stopAll(ctx)
+	h.caps.Close()
+	// A supervisor that was about to start something clears up in the registry.
+	for _, r := range append(h.everySupervisor(), h.registry, h.router) {
 		if r == h.router {
 			h.askRouter(func(reply chan<- struct{}) any { return endAll{reply} })
 		}
@@ -40,29 +45,56 @@ func (h *Host) Shutdown(ctx context.Context) error {
 		<-r.gone
 	}
 	h.sys.shutdown()
-	return nil
+	return left
 }
 
-// stopAll stops the sessions in waves: those first that nobody left requires.
-func (h *Host) stopAll(ctx context.Context) {
+func (h *Host) everySupervisor() []*ref {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Values(h.supervisors))
+}
+
+// stopAll stops the sessions in waves: those first that nobody left requires. The
+// error names those that did not end.
+func (h *Host) stopAll(ctx context.Context) error {
 	left := h.handles()
+	var stuck []error
+	var mu sync.Mutex
 	for len(left) > 0 {
 		wave, rest := h.wave(left)
 		var all sync.WaitGroup
 		for _, who := range wave {
-			all.Go(func() { h.stopOrKill(ctx, who) })
+			all.Go(func() {
+				if err := h.stopOrKill(ctx, who); err != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					stuck = append(stuck, err)
+				}
+			})
 		}
 		all.Wait()
 		left = rest
 	}
+	return errors.Join(stuck...)
 }
 
-func (h *Host) stopOrKill(ctx context.Context, who *handle) {
+// killPatience is how long a session may take to end once it is killed, beside what
+// the ladder grants to a process that is killed.
+const killPatience = 10 * time.Second
+
+func (h *Host) stopOrKill(ctx context.Context, who *handle) error {
 	if _, err := h.request(ctx, who, func(reply chan<- error) any { return stop{reply} }); err == nil {
-		return
+		return nil
 	}
 	who.self.tell(kill{})
-	<-who.self.gone
+	late := time.NewTimer(killPatience + max(h.ladder.Kill, 0))
+	defer late.Stop()
+	select {
+	case <-who.self.gone:
+		return nil
+	case <-late.C:
+		return fmt.Errorf("plugin %s does not end: its own code holds up its session in %s", who.Plugin, who.phaseNow())
+	}
 }
 
 // wave splits sessions into those that no other one requires and the rest; where

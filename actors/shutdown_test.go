@@ -232,3 +232,26 @@ func TestShutdown_endsTheWaitsOfItsEmbedder(t *testing.T) {
 		}
 	})
 }
+
+// What compiled-in code owes its session at once holds the session up if it does not
+// come; the host ends all the same, and names it.
+func TestShutdown_givesUpASessionThatIsHeldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		h, err := New(Options{Programs: map[string]protocol.Program{
+			"a": opener(func(protocol.Home) protocol.Port { <-release; return nil }),
+			"b": offering("b"),
+		}})
+		require.NoError(t, err)
+		done := beginStart(t, h, manifestFor("a"))
+		startReady(t, h, manifestFor("b"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		require.EqualError(t, h.Shutdown(ctx), "plugin a does not end: its own code holds up its session in loading")
+		require.Equal(t, time.Second+killPatience, time.Since(began))
+		close(release)
+		require.Error(t, (<-done).err)
+		time.Sleep(deadLettersLive)
+	})
+}

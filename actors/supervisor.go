@@ -2,6 +2,7 @@ package actors
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
@@ -10,62 +11,115 @@ import (
 
 // supervisor is the actor that outlives a plugin's sessions: one a plugin.
 //
-// It owns the worker's state and the count of crashes. Its parent is the host.
-// It accepts begin and remove, and facts from its sessions. It ends without a
-// session only: when the plugin is removed, or with the host.
+// It owns the worker's state, the count of crashes and the next restart. Its
+// parent is the host. It accepts begin, remove and heirOf, facts from its
+// sessions, its timer, and shuttingDown. It ends without a session only: when the
+// plugin is removed, or with the host.
 type supervisor struct {
-	host *Host
-	name string
-	self *ref
+	host    *Host
+	name    string
+	self    *ref
+	crashes *crashes
 
 	worker  lifecycle.State
 	current *handle
-	crashes int
-	// next is a start that waits until a failed session is gone.
+	// removed tells that it is about to end, and begins nothing more.
+	removed bool
+	// next is a start that waits until an ended session is gone.
 	next *begin
+	// last is how the current session was started, for its successor.
+	last begin
+	// heirTo is the id of the crashed session that the current one was made for.
+	heirTo string
+
+	// notice is what is told of a crash once its session has failed; retryAt is
+	// when the next one is started. Both are void when cancelRestart was called.
+	notice  *Restart
+	retryAt time.Time
+	timer   *time.Timer
+	gen     int
 }
 
 type (
 	// begin makes a session and loads it. made gets the handle or the refusal,
-	// loaded the outcome of the load.
+	// loaded the outcome of the load; both may be nil.
 	begin struct {
 		man     *manifest.Manifest
 		runtime manifest.Runtime
-		made    chan<- made
-		loaded  chan<- error
+		// start is how the session is to go on to ready once it is loaded; nil if
+		// nobody asked for that yet.
+		start  *StartOptions
+		made   chan<- made
+		loaded chan<- error
+		// restart tells that the supervisor itself begins it; inherits, that it
+		// takes over the offers of a session that crashed.
+		restart, inherits bool
 	}
 	made struct {
 		h   *handle
 		err error
 	}
-	// sessionReady tells that a session reached ready.
-	sessionReady struct{ h *handle }
-	// sessionFailed tells that it failed; crashed, that its plugin went unasked.
+	// sessionReady tells that a session reached ready; waiting get the outcome.
+	sessionReady struct {
+		h       *handle
+		waiting []chan<- error
+	}
+	// sessionCrashed tells that its plugin went unasked; start is how it would go
+	// on to ready again, if it was asked to. The answer is a verdict.
+	sessionCrashed struct {
+		h     *handle
+		err   error
+		start *StartOptions
+	}
+	// sessionFailed tells that it failed; crashed, that there was a verdict before;
+	// waiting get the outcome.
 	sessionFailed struct {
 		h       *handle
 		err     error
 		crashed bool
+		waiting []chan<- error
 	}
 	// sessionStopping tells that it was asked to stop.
 	sessionStopping struct{ h *handle }
 	// sessionEnded tells that it has stopped.
 	sessionEnded struct{ h *handle }
+	// retry tells that the time of a restart has come.
+	retry struct{ gen int }
+	// heirOf asks for the session that was made for one that crashed, or nil.
+	heirOf struct {
+		session string
+		reply   chan<- *handle
+	}
+	// shuttingDown tells that nothing is started any more.
+	shuttingDown struct{}
 	// remove ends the supervisor, unless its plugin has a session.
 	remove struct{ reply chan<- error }
 )
+
+func newSupervisor(h *Host, name string, self *ref) *supervisor {
+	return &supervisor{host: h, name: name, self: self, worker: lifecycle.Worker.Initial(), crashes: newCrashes(h.restart)}
+}
 
 func (p *supervisor) receive(msg any) {
 	switch m := msg.(type) {
 	case begin:
 		p.onBegin(m)
 	case sessionReady:
-		p.fire(m.h, lifecycle.WorkerStarted)
+		p.onSessionReady(m)
+	case sessionCrashed:
+		p.onSessionCrashed(m)
 	case sessionFailed:
 		p.onSessionFailed(m)
 	case sessionStopping:
-		p.fire(m.h, lifecycle.WorkerStop)
+		p.onSessionStopping(m)
 	case sessionEnded:
 		p.onSessionEnded(m)
+	case retry:
+		p.onRetry(m)
+	case heirOf:
+		p.onHeirOf(m)
+	case shuttingDown:
+		p.onShuttingDown()
 	case remove:
 		p.onRemove(m)
 	default:
@@ -78,18 +132,36 @@ func (p *supervisor) panicked(err *panicError) {
 }
 
 func (p *supervisor) onBegin(m begin) {
-	if p.current != nil && !isOver(p.current.phaseNow()) || p.next != nil {
-		m.made <- made{err: fmt.Errorf(
+	if p.removed {
+		return // who asks hears that we are gone, and finds another one
+	}
+	restarts := p.next != nil && p.next.restart
+	if !restarts && (p.next != nil || p.current != nil && !isOver(p.current.phaseNow())) {
+		m.answer(nil, fmt.Errorf(
 			"plugin %s is already loaded as %s from %s: stop that first, or give %s another name",
-			p.name, p.current.Session, place(p.current.man), place(m.man))}
+			p.name, p.current.Session, place(p.current.man), place(m.man)))
 		return
 	}
-	if p.current != nil { // what is over makes room
+	p.crashes.forgive()
+	switch {
+	case restarts: // this comes in its place
+		m.inherits = true
+		p.next = &m
+	case !p.retryAt.IsZero():
+		p.fire(p.current, lifecycle.WorkerStart)
+		p.succeed(m)
+	case p.current != nil: // what is over makes room
 		p.next = &m
 		p.current.self.tell(stop{reply: make(chan error, 1)})
-		return
+	default:
+		p.spawn(m, nil)
 	}
-	p.spawn(m)
+}
+
+func (m begin) answer(h *handle, err error) {
+	if m.made != nil {
+		m.made <- made{h, err}
+	}
 }
 
 // isOver tells whether a session in the phase has only to be cleared away.
@@ -104,25 +176,36 @@ func place(m *manifest.Manifest) string {
 	return m.File
 }
 
-func (p *supervisor) spawn(m begin) {
+// spawn makes a session; old is the one that it succeeds, if any, which is
+// forgotten in the same moment, so that the plugin has always one.
+func (p *supervisor) spawn(m begin, old *handle) {
 	h := p.host.newHandle(m.man)
+	h.sup, h.crashes = p.self, p.crashes
 	dialect := p.host.dialects[m.man.Dialect]
 	h.self = p.host.sys.spawn(func(self *ref) behavior {
 		return &session{
 			host: p.host, h: h, sup: p.self, self: self, man: m.man, dialect: dialect,
-			phase: lifecycle.Session.Initial(),
+			phase: lifecycle.Session.Initial(), listed: m.inherits, inherits: m.inherits,
 		}
 	})
-	p.current = h
-	if err := p.host.remember(h); err != nil {
-		p.current = nil
+	if err := p.host.remember(h, old); err != nil {
 		h.self.stop()
-		m.made <- made{err: err}
+		p.refused(old)
+		m.answer(nil, err)
 		return
 	}
-	p.fire(h, lifecycle.WorkerStart)
-	h.self.tell(load{m.runtime, m.loaded})
-	m.made <- made{h: h}
+	p.current, p.last, p.heirTo = h, m, ""
+	if old == nil {
+		p.fire(h, lifecycle.WorkerStart)
+	} else {
+		p.bequeath(old, h)
+	}
+	next := load{runtime: m.runtime, reply: m.loaded}
+	if m.restart {
+		p.heirTo, next.resume = old.Session, m.start
+	}
+	h.self.tell(next)
+	m.answer(h, nil)
 }
 
 // fire moves the worker; a fact of a session that is not the current one is late.
@@ -136,20 +219,41 @@ func (p *supervisor) fire(h *handle, ev lifecycle.Event) {
 		return
 	}
 	p.worker = next
+	p.crashes.enter(next, time.Now())
+}
+
+func (p *supervisor) onSessionReady(m sessionReady) {
+	defer tellAll(m.waiting, nil)
+	p.fire(m.h, lifecycle.WorkerStarted)
 }
 
 func (p *supervisor) onSessionFailed(m sessionFailed) {
+	defer tellAll(m.waiting, m.err)
 	switch {
+	case m.h != p.current:
 	case m.crashed:
-		p.crashes++
-		p.fire(m.h, lifecycle.WorkerExited)
-		p.fire(m.h, lifecycle.WorkerGiveUp)
+		p.arm()
 	case p.worker == lifecycle.WorkerRunning:
 		p.fire(m.h, lifecycle.WorkerStop)
 		p.fire(m.h, lifecycle.WorkerExited)
 	default:
 		p.fire(m.h, lifecycle.WorkerStartFailed)
 	}
+}
+
+// onSessionStopping is a stop by hand, or our own of a session that makes room.
+func (p *supervisor) onSessionStopping(m sessionStopping) {
+	if m.h != p.current {
+		return
+	}
+	p.cancelRestart()
+	p.crashes.forgive()
+	m.h.setComeback(noComeback, time.Time{})
+	if p.next != nil && p.next.inherits {
+		p.next.answer(nil, errStopped(p.name))
+		p.next = nil
+	}
+	p.fire(m.h, lifecycle.WorkerStop)
 }
 
 func (p *supervisor) onSessionEnded(m sessionEnded) {
@@ -160,11 +264,16 @@ func (p *supervisor) onSessionEnded(m sessionEnded) {
 		p.fire(m.h, lifecycle.WorkerExited)
 	}
 	p.current = nil
-	if p.next != nil {
-		next := *p.next
-		p.next = nil
-		p.spawn(next)
+	if p.next == nil {
+		return
 	}
+	next := *p.next
+	p.next = nil
+	var old *handle
+	if next.inherits {
+		old = m.h
+	}
+	p.spawn(next, old)
 }
 
 func (p *supervisor) onRemove(m remove) {
@@ -172,6 +281,7 @@ func (p *supervisor) onRemove(m remove) {
 		m.reply <- failure(protocol.CodeInvalid, p.name, "plugin "+p.name+" still has "+p.current.Session+": stop it first")
 		return
 	}
+	p.removed = true
 	p.host.removed(p.name, p.self)
 	p.self.stop()
 	m.reply <- nil

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/plugin"
 )
 
 // spySupervisor gives a plugin's name a supervisor that can be looked into.
 func spySupervisor(h *Host, name string) *supervisor {
-	p := &supervisor{host: h, name: name, worker: lifecycle.Worker.Initial()}
+	p := newSupervisor(h, name, nil)
 	p.self = h.sys.spawn(func(self *ref) behavior { p.self = self; return spied{p} })
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -33,10 +34,11 @@ func TestSupervisor_knowsItsWorker(t *testing.T) {
 		want := func(worker lifecycle.State, crashes int) {
 			t.Helper()
 			var got lifecycle.State
-			var count int
-			peek(p.self, func() { got, count = p.worker, p.crashes })
+			peek(p.self, func() { got = p.worker })
 			require.Equal(t, worker, got)
-			require.Equal(t, crashes, count)
+			info := p.crashes.snapshot(time.Now())
+			require.Equal(t, worker, info.State)
+			require.Equal(t, crashes, info.Crashes)
 		}
 		want(lifecycle.WorkerStopped, 0)
 		started := beginStart(t, h, manifestFor("a"))
@@ -48,7 +50,7 @@ func TestSupervisor_knowsItsWorker(t *testing.T) {
 		startReady(t, h, manifestFor("a"))
 		want(lifecycle.WorkerRunning, 0)
 		h.current("a").self.tell(lost{errors.New("gone")})
-		want(lifecycle.WorkerStopped, 1)
+		want(lifecycle.WorkerBackoff, 1)
 
 		info := startReady(t, h, manifestFor("a"))
 		want(lifecycle.WorkerRunning, 1)
@@ -116,7 +118,11 @@ func TestSupervisor_factsOfAnotherSessionAreLate(t *testing.T) {
 		startReady(t, h, manifestFor("a"))
 		other := &handle{}
 		for _, fact := range []any{
-			sessionEnded{other}, sessionStopping{other}, sessionReady{other}, sessionFailed{other, errors.New("x"), false},
+			sessionEnded{other},
+			sessionStopping{other},
+			sessionReady{h: other},
+			sessionFailed{h: other, err: errors.New("x")},
+			sessionFailed{h: other, err: errors.New("x"), crashed: true},
 		} {
 			p.self.tell(fact)
 		}
@@ -140,5 +146,24 @@ func TestSupervisor_startsNothingOnceTheHostShutsDown(t *testing.T) {
 		require.Empty(t, h.Sessions())
 		h.isDown.Store(false)
 		startReady(t, h, manifestFor("a"))
+	})
+}
+
+func TestSupervisor_aStopThatComesBeforeTheLoadIsAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := startMortal(t, Options{}, nil)
+		h := m.host.newHandle(farManifest())
+		p := spySupervisor(m.host, "far")
+		h.sup, h.crashes = p.self, p.crashes
+		h.self = m.host.sys.spawn(func(self *ref) behavior {
+			return &session{host: m.host, h: h, sup: p.self, self: self, man: h.man, dialect: plain{}, phase: lifecycle.Loading}
+		})
+		stopped, loaded := make(chan error, 1), make(chan error, 1)
+		h.self.tell(stop{stopped})
+		h.self.tell(load{runtime: manifest.Node, reply: loaded})
+		require.NoError(t, <-stopped)
+		<-h.self.gone
+		settle()
+		require.Zero(t, m.born())
 	})
 }

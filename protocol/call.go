@@ -38,6 +38,9 @@ type Call struct {
 	Trace string
 	// Caller names the plugin that calls; "" is the host itself.
 	Caller string
+	// Wait lets the call wait, within its deadline, for an owner that has crashed
+	// and will be restarted; otherwise it fails at once, saying when that will be.
+	Wait bool
 }
 
 // Offer is one capability as its plugin declares it.

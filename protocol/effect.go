@@ -2,12 +2,13 @@ package protocol
 
 import (
 	"encoding/json"
+	"log/slog"
 	"time"
 )
 
 // Effect is what has to be done after an input: one of Send, Complete, Progress,
-// Serve, Abandon, Ran, Offered, Retracted, Emitted, Chunk, SetTimer, StopTimer,
-// Dropped and Fail.
+// Serve, Abandon, Ran, Offered, Retracted, Emitted, Logged, Chunk, SetTimer,
+// StopTimer, Dropped and Fail.
 type Effect interface{ effect() }
 
 // Send is a frame to write.
@@ -54,6 +55,14 @@ type Retracted struct{ Key string }
 // Emitted is an event that the plugin put on its own channel.
 type Emitted struct{ Event Event }
 
+// Logged is a line of the plugin's own log that came over its wire.
+type Logged struct {
+	Level   slog.Level
+	Message string
+	// Meta is a JSON object with what else the plugin said; nil for none.
+	Meta json.RawMessage
+}
+
 // Chunk is data for a route.
 type Chunk struct {
 	Route string
@@ -91,6 +100,7 @@ func (Ran) effect()       {}
 func (Offered) effect()   {}
 func (Retracted) effect() {}
 func (Emitted) effect()   {}
+func (Logged) effect()    {}
 func (Chunk) effect()     {}
 func (SetTimer) effect()  {}
 func (StopTimer) effect() {}

@@ -13,13 +13,16 @@ type Program interface {
 	// with the session and become ready with it.
 	Offers() []Offer
 	// Open makes one instance for one session. It must return quickly and do no
-	// work: work belongs into the steps.
+	// work: work belongs into the steps. The session waits for it, so that Home's
+	// Offer and Retract fail until it has returned.
 	Open(Home) Port
 }
 
 // Port is one instance of a Program, as its session sees it. The host calls
 // Run for one step at a time; Invoke and Emit run concurrently with
-// everything. A panic in any of them is contained by the host.
+// everything. A panic in any of them is contained by the host. Has and Listens
+// must return at once: the session asks them itself, and does nothing else until
+// they answer.
 type Port interface {
 	// Has tells whether the program does anything at a step; the host does not
 	// call Run where it does not.

@@ -27,6 +27,13 @@ type Frame struct {
 	Delivery string
 }
 
+// Misframed is a record that must be a mistake of framing: frames, or a part of one,
+// were lost in it. The driver ends the connection by it.
+type Misframed struct {
+	// Fault says which mistake, Text is how the record begins.
+	Fault, Text string
+}
+
 // codec reads both outer forms of Eventa and writes the older one, which the
 // bridge speaks.
 type codec struct{}
@@ -42,7 +49,10 @@ func (codec) Decode(record []byte) ([]protocol.Message, error) {
 		return nil, nil
 	}
 	if !json.Valid(record) {
-		return nil, unreadable(notJSON(record), record)
+		if fault := fault(record); fault != "" {
+			return []protocol.Message{Misframed{Fault: fault, Text: excerpt(record)}}, nil
+		}
+		return nil, unreadable("expected a JSON object", record)
 	}
 	f, err := readFrame(record)
 	if err != nil {
@@ -56,20 +66,26 @@ func unreadable(why string, record []byte) error {
 	return fmt.Errorf("no Eventa frame: %s; what came is: %s", why, excerpt(record))
 }
 
-// notJSON says what is wrong with a record that is not one JSON value.
-func notJSON(record []byte) string {
-	dec := json.NewDecoder(bytes.NewReader(record))
+// fault says which mistake of framing a record that is not one JSON value must be;
+// "" where it may be any text.
+func fault(record []byte) string {
+	const header = "content-length:"
+	if len(record) >= len(header) && bytes.EqualFold(record[:len(header)], []byte(header)) {
+		return "a Content-Length header: expected one JSON object a line and nothing else"
+	}
 	var first json.RawMessage
-	if dec.Decode(&first) == nil {
-		if dec.Decode(&first) == nil {
-			return "expected one JSON object on the line, got two values"
-		}
-		return "expected one JSON object on the line, got text behind it"
+	if json.NewDecoder(bytes.NewReader(record)).Decode(&first) == nil && isFrame(first) {
+		return "more behind a frame on its line: expected one JSON object a line"
 	}
-	if i := bytes.IndexByte(record, '{'); i > 0 && json.Valid(record[i:]) {
-		return "expected a JSON object, got text in front of one"
+	if i := bytes.IndexByte(record, '{'); i > 0 && json.Valid(record[i:]) && isFrame(record[i:]) {
+		return "text in front of a frame: expected every frame on a line of its own"
 	}
-	return "expected a JSON object"
+	return ""
+}
+
+func isFrame(record []byte) bool {
+	_, err := readFrame(record)
+	return err == nil
 }
 
 // envelope is the outer object of either form, still raw.

@@ -57,23 +57,21 @@ func TestCodec_takesBlankRecordsForNone(t *testing.T) {
 
 func TestCodec_refusesWhatIsNoFrame(t *testing.T) {
 	for record, want := range map[string]string{
-		`starting server`:                                                   "expected a JSON object; what came is: starting server",
-		`Content-Length: 20`:                                                "expected a JSON object; what came is: Content-Length: 20",
-		`[1]`:                                                               "expected an object",
-		`{"type":"e","payload":{}} {"type":"f"}`:                            "got two values",
-		`{"type":"e","payload":{}} tail`:                                    "got text behind it",
-		`log{"type":"e","payload":{}}`:                                      "got text in front of one",
-		`{}`:                                                                "type: expected the event's id",
-		`{"type":5,"payload":{}}`:                                           "type: expected the event's id",
-		`{"Type":"e","payload":{}}`:                                         "type: expected the event's id",
-		`{"type":"","payload":{}}`:                                          "type: expected the event's id",
-		`{"type":"e"}`:                                                      "payload: expected an object, got none",
-		`{"type":"e","payload":null}`:                                       "payload: expected an object",
-		`{"type":"e","type":"e","payload":{}}`:                              `got "type" twice`,
-		`{"type":"e","payload":{},"x":1,"x":2}`:                             `got "x" twice`,
-		`{"type":"e","payload":{"body":1,"body":1}}`:                        `payload: expected every key once, got "body" twice`,
-		`{"type":"e","payload":{},"eventa":{}}`:                             "got both",
-		`{"hopsRemaining":1,"eventa":{"id":"e"}}`:                           "deliveryId: expected a string",
+		`starting server`:                            "expected a JSON object; what came is: starting server",
+		`{"level":"info"} {"level":"warn"}`:          "expected a JSON object",
+		`at {"level":"info"}`:                        "expected a JSON object",
+		`[1]`:                                        "expected an object",
+		`{}`:                                         "type: expected the event's id",
+		`{"type":5,"payload":{}}`:                    "type: expected the event's id",
+		`{"Type":"e","payload":{}}`:                  "type: expected the event's id",
+		`{"type":"","payload":{}}`:                   "type: expected the event's id",
+		`{"type":"e"}`:                               "payload: expected an object, got none",
+		`{"type":"e","payload":null}`:                "payload: expected an object",
+		`{"type":"e","type":"e","payload":{}}`:       `got "type" twice`,
+		`{"type":"e","payload":{},"x":1,"x":2}`:      `got "x" twice`,
+		`{"type":"e","payload":{"body":1,"body":1}}`: `payload: expected every key once, got "body" twice`,
+		`{"type":"e","payload":{},"eventa":{}}`:      "got both",
+		`{"hopsRemaining":1,"eventa":{"id":"e"}}`:    "deliveryId: expected a string",
 		`{"deliveryId":"","hopsRemaining":1,"eventa":{"id":"e"}}`:           "deliveryId: expected a string",
 		`{"deliveryId":"d","eventa":{"id":"e"}}`:                            "hopsRemaining: expected an integer",
 		`{"deliveryId":"d","hopsRemaining":-1,"eventa":{"id":"e"}}`:         "hopsRemaining: expected an integer",
@@ -86,6 +84,22 @@ func TestCodec_refusesWhatIsNoFrame(t *testing.T) {
 		_, err := codec{}.Decode([]byte(record))
 		require.ErrorContains(t, err, want, record)
 		require.Less(t, len(err.Error()), 400)
+	}
+}
+
+func TestCodec_tellsMistakesOfFraming(t *testing.T) {
+	for record, want := range map[string]string{
+		`Content-Length: 20`:                                   "a Content-Length header: expected one JSON object a line and nothing else",
+		`{"type":"e","payload":{}} {"type":"f"}`:               "more behind a frame on its line: expected one JSON object a line",
+		`{"type":"e","payload":{}} tail`:                       "more behind a frame on its line: expected one JSON object a line",
+		`log{"type":"e","payload":{}}`:                         "text in front of a frame: expected every frame on a line of its own",
+		strings.Repeat("é", 150) + `{"type":"e","payload":{}}`: "text in front of a frame: expected every frame on a line of its own",
+	} {
+		got, ok := decode(t, record)[0].(Misframed)
+		require.True(t, ok, record)
+		require.Equal(t, want, got.Fault)
+		require.LessOrEqual(t, len(got.Text), maxExcerpt)
+		require.True(t, strings.HasPrefix(record, got.Text))
 	}
 }
 
@@ -141,6 +155,7 @@ func FuzzCodec_decode(f *testing.F) {
 	}
 	f.Add([]byte(`{"type":"e","payload":{"body":{"a":[1,"}"]},"invokeType":3}}`))
 	f.Add([]byte("{\"type\":\"e\",\"payload\":{\"body\":{\n}}}"))
+	f.Add([]byte(`log{"type":"e","payload":{}}`))
 	f.Fuzz(func(t *testing.T, record []byte) {
 		messages, err := codec{}.Decode(record)
 		if err != nil {
@@ -148,6 +163,9 @@ func FuzzCodec_decode(f *testing.F) {
 			return
 		}
 		for _, m := range messages {
+			if _, wrong := m.(Misframed); wrong {
+				continue // there is nothing to write
+			}
 			again := decode(t, encode(t, m))
 			require.Len(t, again, 1)
 			require.Equal(t, oneLine(t, m), oneLine(t, again[0]))

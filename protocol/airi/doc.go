@@ -21,6 +21,10 @@
 // are exact, a key that stands twice in an envelope makes the record no frame, and
 // the body is handed on as the bytes that came.
 //
+// A record that is no frame is dropped and counted. One that must be a mistake of
+// framing, [Misframed] (text before or behind a frame, a Content-Length header), ends
+// the connection with that reason, since frames would be lost in silence.
+//
 // # Invokes
 //
 // Eventa's calls are events by convention. For the tag T and an id I of the

@@ -1,6 +1,7 @@
 package airi
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -106,6 +107,10 @@ func (d *driver) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []p
 }
 
 func (d *driver) received(in protocol.Received, out []protocol.Effect) []protocol.Effect {
+	if m, ok := in.Message.(Misframed); ok {
+		return append(out, protocol.Fail{Err: d.fault(protocol.CodeWire, fmt.Sprintf(
+			"plugin %s wrote %s; what came is: %s", d.settings.Plugin, m.Fault, m.Text))})
+	}
 	f, ok := in.Message.(Frame)
 	if !ok {
 		return out

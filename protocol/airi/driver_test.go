@@ -142,6 +142,17 @@ func TestDriver_appendsToWhatIsThere(t *testing.T) {
 	require.Equal(t, before, after[:1])
 }
 
+func TestDriver_aMistakeOfFramingEndsTheConnection(t *testing.T) {
+	r := newRig(t, protocol.Settings{})
+	out := r.d.Step(now, protocol.Received{Message: decode(t, `oh{"type":"e","payload":{}}`)[0]}, nil)
+	require.Len(t, out, 1)
+	fail, ok := out[0].(protocol.Fail)
+	require.True(t, ok)
+	require.EqualError(t, fail.Err, `plugin hello wrote text in front of a frame: expected every frame on a line of its own; `+
+		`what came is: oh{"type":"e","payload":{}}`)
+	require.Equal(t, protocol.CodeWire, protocol.CodeOf(fail.Err))
+}
+
 // FuzzDriver gives a driver with a call, a step and a request in flight any frame
 // at all: it takes it, and every promise is kept once when the connection ends.
 func FuzzDriver_received(f *testing.F) {

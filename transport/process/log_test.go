@@ -207,7 +207,7 @@ func TestLogbook_tellsWhenTheOwnerHasTheLastLine(t *testing.T) {
 	})
 }
 
-func TestLogbook_tellsAtOnceWhenNothingIsLeft(t *testing.T) {
+func TestLogbook_tellsAtOnceWhenNothingIsLeft(*testing.T) {
 	b := newLogbook(nil)
 	b.end()
 	<-b.told
