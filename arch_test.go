@@ -58,7 +58,7 @@ var (
 			why:   "the bridge is a worker's files and how to start them; what it says is read by protocol/airi",
 		},
 		{
-			from: "protocol/paperclip", pure: true, timeless: true, planned: true,
+			from: "protocol/paperclip", pure: true, timeless: true,
 			to:  []string{"protocol"},
 			why: whyDialect,
 		},
@@ -77,9 +77,14 @@ var (
 			why: "the registry is a plain structure over states; who publishes and who asks is not its business",
 		},
 		{
-			from: "manifest",
-			to:   []string{"capability"},
-			why:  "a manifest is read before anything runs, so it names capabilities and nothing that lives",
+			from: "manifest/evaluate",
+			why:  "an evaluator runs a module and hands over what it says; what that means is read by manifest",
+		},
+		{
+			from:  "manifest",
+			to:    []string{"capability"},
+			tests: []string{"manifest/evaluate"},
+			why:   "a manifest is read before anything runs, so it names capabilities and nothing that lives",
 		},
 		{
 			from: "services", planned: true,
@@ -116,7 +121,7 @@ var (
 		{
 			from: "examples", program: true,
 			to: append([]string{
-				"actors", "capability", "lifecycle", "manifest", "plugin", "plugin/ws", "protocol",
+				"actors", "capability", "lifecycle", "manifest", "manifest/evaluate", "plugin", "plugin/ws", "protocol",
 				"protocol/airi/bridge", "transport", "testdata/plugins",
 			}, dialects...),
 			why: "an example shows what a program outside could write; nothing imports it",
@@ -124,7 +129,7 @@ var (
 		{
 			from: "cmd/airi-host", program: true,
 			to: append([]string{
-				"actors", "admin", "capability", "lifecycle", "manifest",
+				"actors", "admin", "capability", "lifecycle", "manifest", "manifest/evaluate",
 				"plugin", "protocol", "protocol/airi/bridge", "services", "transport",
 				"testdata/plugins", // the one that is compiled in
 			}, dialects...),

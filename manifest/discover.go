@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -40,9 +41,10 @@ func (n Note) String() string { return printable(n.File) + ": passed over: " + n
 //     the order of their names. Hidden ones and node_modules are passed over, links
 //     are followed, and no manifest is read twice.
 //
-// A manifest is a file *.json whose kind is [KindAIRI], or means to be. Other JSON
-// files get a note, except that one called plugin.json or manifest.json is a problem
-// when it cannot be read. A path that does not exist or holds no plugin is a problem.
+// A manifest is a file *.json whose kind is [KindAIRI], or means to be, or a
+// package.json with a member "paperclipPlugin". Other JSON files get a note, except
+// that one called plugin.json or manifest.json is a problem when it cannot be read. A
+// path that does not exist or holds no plugin is a problem.
 //
 // Of two plugins with one name the first stays and the second is a problem, whether
 // or not the first one is good: a name is an identity, so it does not move on.
@@ -114,7 +116,7 @@ func (f *finder) directory(dir string) {
 }
 
 // noPlugin is the problem of a directory without any.
-const noPlugin = `holds no plugin: expected a file *.json with "kind": "` + KindAIRI + `" in it, or in one of its direct sub-directories`
+const noPlugin = `holds no plugin: expected a file *.json with "kind": "` + KindAIRI + `", or a package.json with "paperclipPlugin", in it or in one of its direct sub-directories`
 
 // manifests reads the manifests that a directory holds directly and returns its
 // sub-directories.
@@ -193,7 +195,7 @@ func (f *finder) examine(file string) bool {
 		f.note(file, "it cannot be read as JSON: "+err.Error())
 		return false
 	}
-	if claims, why := claimsAIRI(root, wellKnown); err == nil && !claims {
+	if claims, why := claimsAIRI(root, wellKnown); err == nil && !claims && !claimsPaperclip(file, root) {
 		f.note(file, "it is no manifest that this host reads: "+why)
 		return false
 	}
@@ -214,6 +216,7 @@ func (f *finder) take(r *reader, root value, err error) {
 	}
 	problems := r.all()
 	f.found.Problems = append(f.found.Problems, problems...)
+	f.found.Notes = append(f.found.Notes, r.notes...)
 	if len(problems) == 0 {
 		f.found.Manifests = append(f.found.Manifests, m)
 	}
@@ -226,9 +229,11 @@ func (f *finder) claimName(r *reader, m *Manifest) {
 	switch {
 	case name == "":
 	case taken:
-		r.add("name", "the name %s is taken by %s: a name is unique in a host, change one of them", quote(name), printable(first))
+		taken := r.name
+		taken.Message = fmt.Sprintf("the name %s is taken by %s: a name is unique in a host, change one of them", quote(name), printable(first))
+		r.problems = append(r.problems, taken)
 	default:
-		f.files[name] = r.file
+		f.files[name] = r.name.File
 	}
 }
 

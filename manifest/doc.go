@@ -1,10 +1,11 @@
 // Package manifest answers one question: which plugins are there, and what does
 // each of them say about itself?
 //
-// A manifest is the JSON file that describes one plugin. This package finds such
-// files, reads each into a [Manifest], and says everything that is wrong with
-// them at once, in the words of whoever has to correct it. It runs no code of a
-// plugin and starts no goroutine.
+// A manifest describes one plugin: it is a JSON file, or a module that a package.json
+// names. This package finds manifests, reads each into a [Manifest], and says
+// everything that is wrong with them at once, in the words of whoever has to correct
+// it. It starts no goroutine, and runs no code of a plugin but by the function that
+// is given to it for that ([Options.Evaluate]).
 //
 //	found := manifest.Discover([]string{"./plugins"}, manifest.Options{})
 //	for _, problem := range found.Problems {
@@ -20,7 +21,7 @@
 //
 // # What is read
 //
-// Today one dialect exists, Project AIRI's (apiVersion "v1", kind [KindAIRI]):
+// Project AIRI's manifests (apiVersion "v1", kind [KindAIRI]) are JSON:
 //
 //	{
 //	  "apiVersion": "v1",
@@ -30,18 +31,34 @@
 //	  "airi-host": {"requires": ["tool:clock"], "timeouts": {"init": "10s"}}
 //	}
 //
-// The object "airi-host" and the entrypoint "go" are this host's own; other hosts
-// ignore them, as the reference host ignores every member that it does not know.
-// [Schema] has all of it as a JSON Schema.
+// Paperclip's are modules of JavaScript, whose path stands in the plugin's
+// package.json:
 //
-// # Where it is stricter than the reference host
+//	"paperclipPlugin": {"manifest": "./dist/manifest.js", "worker": "./dist/worker.js"}
 //
-// The reference host never validates a manifest; the schema that it publishes
+// What such a module exports is checked by the rules of Paperclip's own schema and
+// kept in [Manifest.Paperclip]; its id is the plugin's name. The worker that runs is
+// the one that the manifest's entrypoints name. What package.json lists as
+// dependencies must be installed. Package evaluate runs the module in a Node process
+// of its own.
+//
+// The object "airi-host", the same in every ecosystem, and the entrypoint "go" are
+// this host's own; other hosts ignore them, as the reference hosts ignore every
+// member that they do not know. [Schema] has the whole AIRI manifest, and
+// "airi-host", as a JSON Schema.
+//
+// # Where it is stricter than the reference hosts
+//
+// AIRI's reference host never validates a manifest; the schema that it publishes
 // takes any string for a name or a path. Here a name must be usable as the name
 // of a directory, an entrypoint must be a file inside the manifest's directory
 // (links included), a member may not appear twice, and a member whose name
 // differs from a known one only in case, "-" or "_" is a mistake. Inside
 // "airi-host" every unknown member is a mistake.
+//
+// Paperclip's validates as is done here. Beyond that an id has at most 128
+// characters, and the grants that slots and launchers need are asked for when the
+// manifest is read, not when the plugin is installed.
 //
 // # Limits
 //

@@ -36,7 +36,8 @@ type Entry struct {
 // Entrypoint says what to run: the built-in that entrypoints.go names, else the
 // command of "airi-host", else the file that entrypoints name for the runtime, for
 // any ("default"), or for Electron, in this order ("" is Node). What it returns
-// exists as a regular file, inside Dir unless a command says otherwise.
+// exists as a regular file, inside Dir unless a command says otherwise. Of a
+// Paperclip plugin it is the command or the worker's file, for every runtime.
 //
 // When no entrypoint can be chosen the error is in the reference host's words,
 // since peers compare them; any other names file and field.
@@ -49,6 +50,8 @@ func (m *Manifest) Entrypoint(rt Runtime) (Entry, error) {
 		return Entry{}, errors.New(problem.Message)
 	case m.File == "":
 		problem.File = fmt.Sprintf("plugin %s", m.PluginName())
+	case m.Paperclip != nil && m.Paperclip.Raw != nil:
+		problem.File = m.Paperclip.Module
 	default:
 		problem.File = m.File
 	}
@@ -68,6 +71,8 @@ func (m *Manifest) entry(rt Runtime) (Entry, *Problem) {
 		return Entry{Builtin: name}, nil
 	case len(m.Host.Command) > 0:
 		return m.command()
+	case m.Paperclip != nil:
+		return m.worker()
 	}
 	return m.file(rt)
 }
@@ -105,11 +110,28 @@ func (m *Manifest) file(rt Runtime) (Entry, *Problem) {
 		return Entry{}, &Problem{Field: "entrypoints", Message: fmt.Sprintf("Plugin entrypoint is required for runtime `%s`. "+
 			"Define one of `entrypoints.<runtime>`, `entrypoints.default`, or `entrypoints.electron` in the plugin manifest.", rt)}
 	}
-	if err := inside(m.Dir, entry); err != nil {
+	return m.path(field, entry)
+}
+
+// worker returns the file of a Paperclip plugin's worker.
+func (m *Manifest) worker() (Entry, *Problem) {
+	field := fieldPath("entrypoints.worker")
+	if m.Paperclip.Raw == nil && m.Paperclip.Module != "" {
+		field = "paperclipPlugin.worker"
+	}
+	if m.Paperclip.Worker == "" {
+		return Entry{}, &Problem{Field: string(field), Message: "is missing: expected the path of the worker's file"}
+	}
+	return m.path(field, m.Paperclip.Worker)
+}
+
+// path returns the file that a field names.
+func (m *Manifest) path(field fieldPath, name string) (Entry, *Problem) {
+	if err := inside(m.Dir, name); err != nil {
 		return Entry{}, &Problem{Field: string(field), Message: err.Error()}
 	}
-	file := filepath.Join(m.Dir, entry)
-	if err := isFile(file, entry); err != nil {
+	file := filepath.Join(m.Dir, name)
+	if err := isFile(file, name); err != nil {
 		return Entry{}, &Problem{Field: string(field), Message: err.Error()}
 	}
 	return Entry{Path: file}, nil

@@ -9,8 +9,13 @@ import (
 	"github.com/airi-host/airi-host/capability"
 )
 
-// DialectAIRI is the [Manifest.Dialect] of Project AIRI's plugins.
-const DialectAIRI = "airi"
+// The dialects that a [Manifest] can be of.
+const (
+	// DialectAIRI is that of Project AIRI's plugins.
+	DialectAIRI = "airi"
+	// DialectPaperclip is that of Paperclip's.
+	DialectPaperclip = "paperclip"
+)
 
 // What an AIRI manifest must say of itself (the reference host's manifestV1Schema).
 const (
@@ -20,16 +25,21 @@ const (
 	KindAIRI = "manifest.plugin.airi.moeru.ai"
 )
 
+// APIVersionPaperclip is the only apiVersion of Paperclip's manifests, a number there.
+const APIVersionPaperclip = "1"
+
 // Manifest describes one plugin, whichever ecosystem it was written for.
 type Manifest struct {
-	// Dialect says whose manifest it is: DialectAIRI.
+	// Dialect says whose manifest it is: DialectAIRI or DialectPaperclip.
 	Dialect string
-	// APIVersion and Kind are as written.
+	// APIVersion and Kind are as written; Paperclip's have no Kind.
 	APIVersion string
 	Kind       string
-	// Name is as written, with the blanks around it; see PluginName.
+	// Name is as written, with the blanks around it; see PluginName. Paperclip calls
+	// it id. Of a Paperclip manifest that was not evaluated it is the package's name.
 	Name string
-	// File is the manifest's absolute path, or "" when it was made in code.
+	// File is the manifest's absolute path, or "" when it was made in code. For
+	// Paperclip it is that of package.json.
 	File string
 	// Dir is the absolute path of the directory that entrypoints and a relative
 	// command start from: the one that holds File. Code that makes a manifest
@@ -39,6 +49,8 @@ type Manifest struct {
 	Entrypoints Entrypoints
 	// Host is the object "airi-host": what this host alone understands.
 	Host HostFields
+	// Paperclip is the rest of a Paperclip manifest, and nil in any other.
+	Paperclip *Paperclip
 }
 
 // PluginName returns the plugin's identity: its name without the blanks around it,

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,12 @@ type Options struct {
 	Lookup func(name string) (value string, set bool)
 	// MaxBytes is the largest file in bytes; 0 or less is DefaultMaxBytes.
 	MaxBytes int64
+	// Evaluate returns what a manifest that is code says, as JSON: what the module
+	// at the absolute path exports. It is code of the plugin that is run, so the
+	// evaluator decides how, and bounds the time that it takes; package evaluate has
+	// one. Nil is for nothing to be run: then what such a manifest says is not known,
+	// which a note tells.
+	Evaluate func(ctx context.Context, module string) ([]byte, error)
 	// MaxFiles is how many directory entries Discover looks at below one path; 0
 	// or less is DefaultMaxFiles.
 	MaxFiles int
@@ -52,9 +59,10 @@ func (o Options) maxFiles() int {
 	return o.MaxFiles
 }
 
-// Read reads one manifest. It reports every problem of the file at once, also that
-// a file which an entrypoint names is not there; the manifest is nil exactly when
-// there is a problem. Nothing of the plugin is run.
+// Read reads one manifest: an AIRI manifest, or the package.json of a Paperclip
+// plugin. It reports every problem at once, also that a file which an entrypoint
+// names is not there; the manifest is nil exactly when there is a problem. Nothing of
+// the plugin is run, unless by [Options.Evaluate].
 func Read(file string, opts Options) (*Manifest, Problems) {
 	r := &reader{file: file, opts: opts}
 	root, err := r.open()
@@ -111,16 +119,27 @@ func load(file string, limit int64) ([]byte, error) {
 // problems.
 func (r *reader) manifest(root value) *Manifest {
 	m := &Manifest{Dialect: DialectAIRI}
-	if abs, err := filepath.Abs(r.file); err != nil {
-		r.add("", "the working directory is gone: %v", err)
-	} else {
-		m.File, m.Dir = abs, filepath.Dir(abs)
+	r.locate(m)
+	if claimsPaperclip(r.file, root) {
+		m.Dialect = DialectPaperclip
+		r.packageFile(root, m)
+		return m
 	}
+	r.name = Problem{File: r.file, Field: "name"}
 	airiShape.read(r, "", root, m)
 	if root.kind == object {
 		r.checkEntries(m)
 	}
 	return m
+}
+
+// locate fills in where the manifest is.
+func (r *reader) locate(m *Manifest) {
+	if abs, err := filepath.Abs(r.file); err != nil {
+		r.add("", "the working directory is gone: %v", err)
+	} else {
+		m.File, m.Dir = abs, filepath.Dir(abs)
+	}
 }
 
 // checkEntries looks at where the entrypoints lead: all of them must stay inside

@@ -20,6 +20,9 @@ type reader struct {
 	problems Problems
 	// dropped counts the problems beyond maxProblems.
 	dropped int
+	notes   []Note
+	// name is where the plugin's name stands: a file and a field.
+	name Problem
 }
 
 // add notes a problem with the member at a path, or with the whole file at "".
@@ -29,6 +32,11 @@ func (r *reader) add(at fieldPath, format string, args ...any) {
 		return
 	}
 	r.problems = append(r.problems, Problem{File: r.file, Field: string(at), Message: fmt.Sprintf(format, args...)})
+}
+
+// take takes over what was found in another file of the same plugin.
+func (r *reader) take(other *reader) {
+	r.problems = append(r.problems, other.all()...)
 }
 
 // all returns the problems, and how many were dropped.

@@ -9,6 +9,8 @@ type shape[T any] struct {
 	// open: unknown members are ignored, as the reference host does, unless they
 	// look like a known one that is absent. Otherwise each is a problem.
 	open bool
+	// also notes what is wrong between members; nil when nothing can be.
+	also func(r *reader, at fieldPath, v value)
 }
 
 // field is one member that an object may have.
@@ -38,6 +40,9 @@ func (s shape[T]) read(r *reader, at fieldPath, v value, into *T) {
 			r.add(at.member(f.name), "is missing: expected %s", f.required)
 		}
 	}
+	if s.also != nil {
+		s.also(r, at, v)
+	}
 }
 
 // field returns the field of exactly that name, or nil.
@@ -61,7 +66,7 @@ func (s shape[T]) unknown(r *reader, at fieldPath, v value, name string) {
 	if s.open {
 		return
 	}
-	if near := s.nearest(name); near != "" {
+	if near := nearest(name, s.names()); near != "" {
 		r.add(at.member(name), "unknown field: did you mean %q?", near)
 		return
 	}
@@ -69,11 +74,11 @@ func (s shape[T]) unknown(r *reader, at fieldPath, v value, name string) {
 }
 
 // nearest returns the known name that is a slip away from name, or "".
-func (s shape[T]) nearest(name string) string {
+func nearest(name string, known []string) string {
 	best, least := "", 3
-	for _, f := range s.fields {
-		if d := distance(name, f.name); d < least && d*2 < len(f.name) {
-			best, least = f.name, d
+	for _, one := range known {
+		if d := distance(name, one); d < least && d*2 < len(one) {
+			best, least = one, d
 		}
 	}
 	return best

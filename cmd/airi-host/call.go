@@ -107,12 +107,13 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 	if err != nil {
 		return err
 	}
-	h, err := c.open(found.Manifests)
+	h, err := c.open(found.Manifests, true)
 	if err != nil {
 		return err
 	}
 	stop, now, release := interrupted(ctx)
 	defer release()
+	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
 	caller := &caller{
 		host: h.Host, list: found.Manifests, call: one, timeout: opts.timeout,

@@ -25,8 +25,9 @@ type caller struct {
 
 	// outcomes are how the starts ended; nil until all have.
 	outcomes []actors.Outcome
-	// ready tells that the key was seen ready, late that the deadline came first.
-	ready, late bool
+	// begun tells that the plugins were started, ready that the key was seen ready,
+	// late that the deadline came first.
+	begun, ready, late bool
 }
 
 // run starts the plugins, waits for the key, and calls.
@@ -36,6 +37,7 @@ func (k *caller) run(stop context.Context) (json.RawMessage, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(stop, defaultStartLimit, &startLimitError{defaultStartLimit})
 	defer cancel()
+	k.begun = true
 	k.await(ctx)
 	if stop.Err() != nil {
 		return nil, errInterrupted
@@ -146,7 +148,7 @@ func (k *caller) invocable() []string {
 // culprits are the plugins that are not ready, where that may be why a call failed.
 func (k *caller) culprits(err error) []shortfall {
 	failure, ok := errors.AsType[*protocol.Error](err)
-	if !ok || k.ready {
+	if !ok || !k.begun || k.ready {
 		return nil
 	}
 	starts := map[string]error{}
@@ -154,13 +156,13 @@ func (k *caller) culprits(err error) []shortfall {
 		starts[o.Manifest.PluginName()] = o.Err
 	}
 	var list []shortfall
-	traces := k.journal.catchUp()
+	traces, now := k.journal.catchUp(), standingsOf(k.host)
 	for _, m := range k.list {
 		name := m.PluginName()
 		if failure.Plugin != "" && failure.Plugin != name {
 			continue
 		}
-		if s, ok := shortfallOf(k.host, m, starts[name], traces[name]); ok {
+		if s, ok := shortfallOf(now, m, starts[name], traces[name]); ok {
 			list = append(list, s)
 		}
 	}

@@ -109,6 +109,14 @@ func TestCaller_listsWhatThereIs(t *testing.T) {
 	require.Empty(t, k.culprits(err), "all are ready")
 }
 
+func TestCaller_blamesNobodyForAPluginThatIsNotThere(t *testing.T) {
+	k, later := callerOn(t, protocol.Call{Key: "tool:say", Plugin: "nobody"})
+	defer close(later)
+	_, err := k.run(context.Background())
+	require.EqualError(t, err, "--plugin nobody: there is no such plugin; there are: slow, quick")
+	require.Empty(t, k.culprits(err), "none of them was started")
+}
+
 func TestCaller_endsWhenItIsInterrupted(t *testing.T) {
 	k, later := callerOn(t, protocol.Call{Key: "tool:other"})
 	defer close(later)

@@ -35,8 +35,10 @@ type house struct {
 	tapped <-chan struct{}
 }
 
-// open makes a host that is to run the plugins of the list. Its close must follow.
-func (c *cli) open(list []*manifest.Manifest) (*house, error) {
+// open makes a host that is to run the plugins of the list. What it is asked once
+// has one answer: then a plugin that crashes is not started again. Its close must
+// follow.
+func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 	log, err := c.logger()
 	if err != nil {
 		return nil, err
@@ -48,6 +50,7 @@ func (c *cli) open(list []*manifest.Manifest) (*house, error) {
 		Dialects:  dialects(),
 		Programs:  programs(),
 		Launch:    actors.CommandLauncher(h.node.Command),
+		Restart:   actors.RestartPolicy{Disabled: once},
 	})
 	if err == nil && debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
 		h.tapped = tapWire(h.Host, list, log)
@@ -70,10 +73,19 @@ func (h *house) close(now context.Context, drain time.Duration) error {
 	return errors.Join(err, h.node.Close())
 }
 
+// manifests says how manifests are read; those that are code are evaluated only
+// where exec says so.
+func (c *cli) manifests(exec bool) manifest.Options {
+	if !exec {
+		return manifest.Options{}
+	}
+	return manifest.Options{Evaluate: c.modules.Evaluate}
+}
+
 // discover finds the plugins of directories, and tells what is wrong with them and
 // what it passes over. What is sound is run, whatever else there is.
 func (c *cli) discover(dirs []string) (manifest.Found, error) {
-	found := manifest.Discover(dirs, manifest.Options{})
+	found := manifest.Discover(dirs, c.manifests(true))
 	c.printFound(found)
 	if len(found.Manifests) == 0 {
 		return found, fmt.Errorf("there is no plugin to run in %s", strings.Join(dirs, ", "))

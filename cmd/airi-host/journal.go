@@ -38,7 +38,7 @@ const eventQueue = 1 << 16
 // follow begins a journal.
 func follow(host *actors.Host, show func(actors.Event)) *journal {
 	j := &journal{
-		host: host, sub: host.Subscribe(actors.KindPhase|actors.KindWaiting, eventQueue), show: show,
+		host: host, sub: host.Subscribe(actors.KindPhase|actors.KindWaiting|actors.KindRestart, eventQueue), show: show,
 		queries: make(chan chan map[string]trace), done: make(chan struct{}), traces: map[string]trace{},
 	}
 	go j.read()

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/manifest/evaluate"
 )
 
 func main() {
@@ -28,7 +30,7 @@ const (
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	c := &cli{in: in, out: newOutput(out), err: newOutput(errOut)}
+	c := &cli{in: in, out: newOutput(out), err: newOutput(errOut), modules: &evaluate.Node{}}
 	root := c.root()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -50,6 +52,8 @@ type cli struct {
 	logLevel string
 	// levelGiven tells that logLevel was asked for.
 	levelGiven bool
+	// modules evaluates manifests that are code.
+	modules *evaluate.Node
 }
 
 const (

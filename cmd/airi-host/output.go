@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,23 +9,40 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // output is standard output or standard error. Any goroutine may write to it; each
 // Write is one or several whole lines. When a write fails, what follows is dropped:
 // a pipe that nobody reads any more stops neither the host nor its plugins.
+//
+// A reader that is slow is waited for, since nothing is to be lost, until the output
+// is hurried: from then on a write that takes longer than stuckAfter fails.
 type output struct {
 	terminal, color bool
 
-	mu   sync.Mutex
+	// turn is held while somebody writes to w.
+	turn sync.Mutex
 	w    io.Writer
+
+	// hurried is closed by hurry, once.
+	hurried chan struct{}
+	once    sync.Once
+
+	mu   sync.Mutex
 	lost error
 }
+
+// stuckAfter is how long a write may take once its output is hurried.
+const stuckAfter = time.Second
+
+// errStuck tells that a reader has stopped reading, and keeps its end open.
+var errStuck = errors.New("its reader takes nothing")
 
 func newOutput(w io.Writer) *output {
 	terminal := isTerminal(w)
 	return &output{
-		w: w, terminal: terminal,
+		w: w, terminal: terminal, hurried: make(chan struct{}),
 		color: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 	}
 }
@@ -43,25 +61,79 @@ func isTerminal(w any) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
+// hurry ends the patience with slow readers, so that nothing waits for one for ever.
+func (o *output) hurry() { o.once.Do(func() { close(o.hurried) }) }
+
 // Write never fails; see failure.
 func (o *output) Write(p []byte) (int, error) {
+	if o.loss() != nil {
+		return len(p), nil
+	}
+	text, done := bytes.Clone(p), make(chan struct{}) // a write that is stuck keeps its text
+	go func() {
+		defer close(done)
+		o.write(text)
+	}()
+	o.await(done)
+	return len(p), nil
+}
+
+func (o *output) write(p []byte) {
+	o.turn.Lock()
+	defer o.turn.Unlock()
+	if o.loss() != nil {
+		return
+	}
+	if _, err := o.w.Write(p); err != nil {
+		o.lose(err)
+	}
+}
+
+// await returns when a write is done, or is given up.
+func (o *output) await(done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-o.hurried:
+	}
+	late := time.NewTimer(stuckAfter)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-late.C:
+		o.lose(errStuck)
+	}
+}
+
+// lose makes a failure the reason why nothing more is written.
+func (o *output) lose(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.lost == nil {
-		_, o.lost = o.w.Write(p)
+		o.lost = err
 	}
-	return len(p), nil
+}
+
+func (o *output) loss() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lost
 }
 
 // failure is why something was not written. That a pipe was closed is none: its
 // reader has had enough.
 func (o *output) failure() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.lost == nil || errors.Is(o.lost, syscall.EPIPE) {
+	lost := o.loss()
+	if lost == nil || errors.Is(lost, syscall.EPIPE) {
 		return nil
 	}
-	return fmt.Errorf("not all of the output was written: %w", o.lost)
+	return fmt.Errorf("not all of the output was written: %w", lost)
+}
+
+// hurry ends the patience of standard output and standard error.
+func (c *cli) hurry() {
+	c.out.hurry()
+	c.err.hurry()
 }
 
 // say prints a line for people; with --output json there is none.

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -44,6 +47,34 @@ func TestOutput_forgivesAReaderThatIsGone(t *testing.T) {
 	o := newOutput(&full{err: fmt.Errorf("write: %w", syscall.EPIPE)})
 	_, _ = o.Write([]byte("x"))
 	require.NoError(t, o.failure())
+}
+
+// A reader may stop reading and keep its end open, as a terminal does at Ctrl-S.
+func TestOutput_waitsForAReaderUntilItIsHurried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		o := newOutput(w)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = o.Write([]byte("one\n"))
+			_, _ = o.Write([]byte("two\n"))
+		}()
+		time.Sleep(time.Hour)
+		got := make([]byte, 4)
+		_, err := io.ReadFull(r, got)
+		require.NoError(t, err)
+		require.Equal(t, "one\n", string(got), "an hour late, and not lost")
+
+		o.hurry()
+		o.hurry()
+		began := time.Now()
+		<-done
+		_, _ = o.Write([]byte("three\n"))
+		require.Equal(t, stuckAfter, time.Since(began), "one write waits, the next does not")
+		require.ErrorIs(t, o.failure(), errStuck)
+		require.NoError(t, r.Close()) // lets go of the write that is stuck
+	})
 }
 
 func TestIsTerminal_isNoFileAndNotNothing(t *testing.T) {

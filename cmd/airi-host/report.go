@@ -43,13 +43,25 @@ type shortfall struct {
 	Advice string `json:"advice,omitempty"`
 }
 
+// standings has the newest session of each plugin, by the plugin's name.
+type standings map[string]actors.SessionInfo
+
+// standingsOf looks at all plugins at once: to inspect one after the other would go
+// through everything that is offered for each of them.
+func standingsOf(host *actors.Host) standings {
+	now := standings{}
+	for _, s := range host.Sessions() { // the oldest first
+		now[s.Plugin] = s
+	}
+	return now
+}
+
 // shortfallOf tells why a plugin is not ready; ok is false when it is. err is how
 // its start ended.
-func shortfallOf(host *actors.Host, m *manifest.Manifest, err error, t trace) (s shortfall, ok bool) {
+func shortfallOf(now standings, m *manifest.Manifest, err error, t trace) (s shortfall, ok bool) {
 	s = shortfall{Event: "not-ready", Plugin: m.PluginName(), File: m.File, Cycle: t.cycle}
-	if now, e := host.Inspect(s.Plugin); e == nil {
-		s.Phase, s.Reason, s.WaitsFor = now.Phase, now.Reason, now.Waits
-	}
+	stands := now[s.Plugin]
+	s.Phase, s.Reason, s.WaitsFor = stands.Phase, stands.Reason, stands.Waits
 	if s.Phase == lifecycle.Ready {
 		return s, false
 	}
@@ -156,8 +168,9 @@ type report struct {
 
 func reportOf(host *actors.Host, outcomes []actors.Outcome, traces map[string]trace) report {
 	r := report{plugins: len(outcomes)}
+	now := standingsOf(host)
 	for _, o := range outcomes {
-		if s, ok := shortfallOf(host, o.Manifest, o.Err, traces[o.Manifest.PluginName()]); ok {
+		if s, ok := shortfallOf(now, o.Manifest, o.Err, traces[o.Manifest.PluginName()]); ok {
 			r.shortfalls = append(r.shortfalls, s)
 		}
 	}

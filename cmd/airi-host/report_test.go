@@ -11,6 +11,7 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -63,18 +64,18 @@ func TestShortfallOf_tellsHowItStands(t *testing.T) {
 	}
 
 	late := fmt.Errorf("plugin needy is still there: %w", &startLimitError{time.Second})
-	_, bad := shortfallOf(host, ready, late, trace{})
+	_, bad := shortfallOf(standingsOf(host), ready, late, trace{})
 	require.False(t, bad, "it made it in time")
-	got, bad := shortfallOf(host, needy, nil, trace{})
+	got, bad := shortfallOf(standingsOf(host), needy, nil, trace{})
 	require.True(t, bad)
 	require.Equal(t, lifecycle.ConfigurationNeeded, got.Phase)
 	require.Equal(t, "Host requested configuration before activation.", got.Reason)
 	require.Empty(t, got.Limit)
-	got, _ = shortfallOf(host, needy, late, trace{})
+	got, _ = shortfallOf(standingsOf(host), needy, late, trace{})
 	require.Equal(t, "Host requested configuration before activation: the start limit of 1s is over (--start-limit)", got.Reason)
 	require.Equal(t, startLimitFlag, got.Limit)
 
-	got, bad = shortfallOf(host, greeterCalled("absent"), errors.New("plugin absent: no room"), trace{})
+	got, bad = shortfallOf(standingsOf(host), greeterCalled("absent"), errors.New("plugin absent: no room"), trace{})
 	require.True(t, bad)
 	require.Equal(t, "no room", got.Reason)
 }
@@ -87,18 +88,18 @@ func TestShortfallOf_tellsWhereItFailed(t *testing.T) {
 	outcomes := host.StartAll(context.Background(), manifests(m), nil, nil)
 
 	failed := trace{failedIn: lifecycle.Loading}
-	got, bad := shortfallOf(host, m, outcomes[0].Err, failed)
+	got, bad := shortfallOf(standingsOf(host), m, outcomes[0].Err, failed)
 	require.True(t, bad)
 	require.Equal(t, lifecycle.Failed, got.Phase)
 	require.Equal(t, lifecycle.Loading, got.FailedIn)
 	require.NotContains(t, got.Reason, "plugin nobody:", "its name stands in front")
 	require.Contains(t, got.Reason, "is compiled into this host")
 
-	got, _ = shortfallOf(host, m, &startLimitError{time.Second}, failed)
+	got, _ = shortfallOf(standingsOf(host), m, &startLimitError{time.Second}, failed)
 	require.Contains(t, got.Reason, "is compiled into this host", "the limit came after")
-	got, _ = shortfallOf(host, m, &protocol.Error{Code: protocol.CodeTimeout, Message: "late"}, failed)
+	got, _ = shortfallOf(standingsOf(host), m, &protocol.Error{Code: protocol.CodeTimeout, Message: "late"}, failed)
 	require.Equal(t, "airi-host.timeouts.load", got.Limit)
-	got, _ = shortfallOf(host, m, &protocol.PeerError{Message: "oh", At: "a.mjs:1:2"}, failed)
+	got, _ = shortfallOf(standingsOf(host), m, &protocol.PeerError{Message: "oh", At: "a.mjs:1:2"}, failed)
 	require.Equal(t, "a.mjs:1:2", got.Place)
 }
 
@@ -112,6 +113,19 @@ func TestReportOf_counts(t *testing.T) {
 	require.Equal(t, 1, got.ready)
 	require.Len(t, got.shortfalls, 1)
 	require.Equal(t, "needy", got.shortfalls[0].Plugin)
+}
+
+// What is said of one plugin must not cost a look at all that the others offer.
+func TestReportOf_isQuickWithManyPlugins(t *testing.T) {
+	host := newHost(t)
+	list := make([]*manifest.Manifest, 2000)
+	for i := range list {
+		list[i] = greeterCalled(fmt.Sprint("greeter-", i))
+	}
+	outcomes := host.StartAll(context.Background(), list, nil, nil)
+	began := time.Now()
+	require.Equal(t, len(list), reportOf(host, outcomes, nil).ready)
+	require.Less(t, time.Since(began), time.Second)
 }
 
 func TestMarkLate_isForStartsWithoutAnOutcome(t *testing.T) {

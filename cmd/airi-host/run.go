@@ -29,13 +29,17 @@ const runText = `Bring the plugin of each DIR, or those in its direct sub-direct
 until SIGINT or SIGTERM, which stops all plugins in order within the drain time. A second
 signal stops them at once.
 
-A plugin that fails, or a manifest with a problem, keeps no other plugin from running. With
---once the last lines name each of them, and the exit code is 1. A plugin that waits for its
-configuration keeps --once waiting until the start limit.
+A plugin that fails, or a manifest with a problem, keeps no other plugin from running. One
+that crashes is started again after a pause: a second at first, twice as long after each
+further crash, up to five minutes; at the eleventh crash in a row it is given up.
 
-With --output json the lines are objects with an "event": "phase" and "waiting" as they
-happen, "problem" and "note" about manifests, "started" with the numbers of "plugins" and of
-those "ready", and "not-ready" for each other one.`
+With --once a crash is a failure, the last lines name each plugin that is not ready, and the
+exit code is 1. A plugin that waits for its configuration keeps --once waiting until the
+start limit.
+
+With --output json the lines are objects with an "event": "phase", "waiting" and "restart" as
+they happen, "problem" and "note" about manifests, "started" with the numbers of "plugins"
+and of those "ready", and "not-ready" for each other one.`
 
 func (c *cli) runCommand() *cobra.Command {
 	var opts runOptions
@@ -63,12 +67,13 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 	if err != nil {
 		return err
 	}
-	h, err := c.open(found.Manifests)
+	h, err := c.open(found.Manifests, opts.once)
 	if err != nil {
 		return err
 	}
 	stop, now, release := interrupted(ctx)
 	defer release()
+	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
 	j := follow(h.Host, c.shower(found.Manifests))
 	rep, started := c.start(stop, h.Host, j, found.Manifests, opts)
@@ -187,6 +192,8 @@ func (c *cli) shower(list []*manifest.Manifest) func(actors.Event) {
 			c.say("%s", l.phase(e))
 		case actors.Waiting:
 			c.say("%s", l.waiting(e))
+		case actors.Restart:
+			c.say("%s", l.restart(e))
 		}
 	}
 }

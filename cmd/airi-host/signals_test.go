@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -40,6 +41,28 @@ func TestRun_takesAnEchoForTheSameSignal(t *testing.T) {
 	c.signal(t, os.Interrupt)
 	c.wantExit(t, exitDone)
 	require.NotContains(t, c.err.String(), "was killed")
+}
+
+// The reader of standard output keeps its end open and reads nothing, as a terminal
+// does at Ctrl-S.
+func TestRun_stopsThoughNobodyReads(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	var errOut lockedBuffer
+	code := make(chan int, 1)
+	go func() { code <- Main(ctx, []string{"run", filepath.Join(plugins, "greeter")}, nil, w, &errOut) }()
+	_, err := r.Read(make([]byte, 1)) // the rest of the line is stuck
+	require.NoError(t, err)
+	cancel()
+	select {
+	case got := <-code:
+		require.Equal(t, exitFailed, got)
+		require.Contains(t, errOut.String(), "not all of the output was written: its reader takes nothing")
+	case <-time.After(patience):
+		require.FailNow(t, "it waits for the reader")
+	}
+	require.NoError(t, r.Close())
 }
 
 // stubborn is a plugin that only SIGKILL ends: it does not listen, and does not come

@@ -84,6 +84,17 @@ func (l layout) waiting(e actors.Waiting) string {
 	return l.line(e.At, e.Plugin, printable(text))
 }
 
+func (l layout) restart(e actors.Restart) string {
+	text := fmt.Sprintf("crashed, next try in %s", e.Next.Sub(e.At).Round(time.Millisecond))
+	if e.GivenUp {
+		text = "crashed, given up"
+	}
+	if e.InARow > 1 {
+		text += fmt.Sprintf(" (%d in a row)", e.InARow)
+	}
+	return l.line(e.At, e.Plugin, text)
+}
+
 // paint gives text the color of a phase.
 func (l layout) paint(phase lifecycle.State, text string) string {
 	code := colors[phase]

@@ -54,6 +54,15 @@ func phase(plugin string, from, to lifecycle.State, reason string) actors.PhaseC
 	return actors.PhaseChanged{Origin: actors.Origin{Plugin: plugin}, From: from, To: to, At: noon, Reason: reason}
 }
 
+func TestLayout_tellsWhatFollowsACrash(t *testing.T) {
+	e := actors.Restart{Origin: actors.Origin{Plugin: "a"}, InARow: 1, Crashes: 3, At: noon, Next: noon.Add(1234567 * time.Microsecond)}
+	require.Equal(t, "12:00:00.005  a  crashed, next try in 1.235s", layout{}.restart(e))
+	e.InARow = 2
+	require.Equal(t, "12:00:00.005  a  crashed, next try in 1.235s (2 in a row)", layout{}.restart(e))
+	e = actors.Restart{Origin: e.Origin, InARow: 11, At: noon, GivenUp: true}
+	require.Equal(t, "12:00:00.005  a  crashed, given up (11 in a row)", layout{}.restart(e))
+}
+
 func TestLayout_tellsWhatIsAwaited(t *testing.T) {
 	e := actors.Waiting{Origin: actors.Origin{Plugin: "a"}, For: []string{"tool:x", "tool:y"}, At: noon}
 	require.Equal(t, "12:00:00.005  a  waits for tool:x, tool:y", layout{}.waiting(e))

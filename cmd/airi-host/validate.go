@@ -11,7 +11,8 @@ import (
 const validateText = `Report every problem of every manifest as FILE: FIELD: what is wrong, a line each.
 
 A PATH is a manifest, a directory that holds some, or a directory of such directories.
-Exit code 1 if there is any problem. No code of a plugin is run.
+Exit code 1 if there is any problem. A Paperclip manifest is code: it is evaluated in a Node
+process of its own, unless --no-exec is given. No other code of a plugin is run.
 
 With --output json the lines are objects with an "event": "problem" with "file", "field" and
 "message", "note" about a file that is passed over, and "validated" with the numbers of sound
@@ -26,10 +27,10 @@ func (c *cli) validateCommand() *cobra.Command {
 		Example: "  airi-host validate testdata/plugins",
 		Args:    c.arguments(1, 0, "at least one PATH, a manifest or a directory of plugins"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return c.validate(manifest.Discover(args, manifest.Options{}))
+			return c.validate(manifest.Discover(args, c.manifests(!noExec)))
 		},
 	}
-	cmd.Flags().BoolVar(&noExec, "no-exec", false, "evaluate no manifest that is code (AIRI's never is)")
+	cmd.Flags().BoolVar(&noExec, "no-exec", false, "evaluate no manifest that is code (Paperclip's are)")
 	return cmd
 }
 

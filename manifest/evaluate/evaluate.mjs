@@ -1,0 +1,52 @@
+// Imports the module that the first argument names and writes what it exports to
+// descriptor 3: a line "ok" with JSON behind it, or a line "error" with the reason.
+import { writeSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+
+const { stringify } = JSON
+const { exit } = process
+
+// A pipe that is full says EAGAIN when it does not block.
+function write(text) {
+  let rest = Buffer.from(text)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(3, rest))
+    }
+    catch (error) {
+      if (error.code !== 'EAGAIN')
+        throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
+  }
+}
+
+function exported(module) {
+  const value = module.default ?? module.manifest ?? module
+  if (value === module && Object.keys(module).length === 0)
+    throw new Error('it exports nothing: export the manifest as default')
+  const json = stringify(value)
+  if (json === undefined)
+    throw new Error(`it exports a ${typeof value}: export the manifest, an object, as default`)
+  return json
+}
+
+// The first place in a stack says where to look, when it is not in here.
+function told(error) {
+  const [place] = /(?<=[\s(])(?:file:\/\/)?\/[^\s()]+:\d+:\d+/.exec(error?.stack ?? '') ?? []
+  return place && !place.includes('[eval') ? `${error} (at ${place})` : `${error}`
+}
+
+const lost = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
+
+try {
+  write(`ok\n${exported(await import(pathToFileURL(process.argv[1])))}`)
+}
+catch (error) {
+  // Only Node's own report of it has the place.
+  if (error instanceof SyntaxError)
+    throw error
+  const hint = lost.includes(error?.code) ? ': run "npm install", or build the plugin' : ''
+  write(`error\n${told(error)}${hint}`)
+}
+exit(0)

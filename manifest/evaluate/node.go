@@ -1,0 +1,132 @@
+package evaluate
+
+import (
+	"context"
+	_ "embed" // for the script's text
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// DefaultDeadline is how long one evaluation may take.
+const DefaultDeadline = 10 * time.Second
+
+// The other limits, in bytes but for the heap's MiB.
+const (
+	maxAnswer  = 1 << 20
+	maxPrinted = 2 << 10
+	maxQuoted  = 400
+	heap       = "256"
+)
+
+// ErrNoNode tells that there is no Node.js to evaluate a manifest with.
+var ErrNoNode = errors.New("no Node.js on PATH: install version 20 or newer to evaluate Paperclip manifests")
+
+//go:embed evaluate.mjs
+var script string
+
+// Node evaluates modules with the Node.js that is on PATH. The zero value is ready
+// for use.
+type Node struct {
+	// Deadline is how long one evaluation may take; 0 or less is DefaultDeadline.
+	Deadline time.Duration
+
+	mu   sync.Mutex
+	kept map[string]answer
+}
+
+// Evaluate returns what the module at a path exports, as JSON. It fails with
+// ErrNoNode, when ctx ends, or with what is wrong with the module, in words that
+// follow the module's name.
+func (n *Node) Evaluate(ctx context.Context, module string) ([]byte, error) {
+	path, err := filepath.Abs(module)
+	if err != nil {
+		return nil, fmt.Errorf("the working directory is gone: %w", err)
+	}
+	mark, known := fingerprint(path)
+	if known {
+		if data, ok := n.recall(path, mark); ok {
+			return data, nil
+		}
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, ErrNoNode
+	}
+	data, err := n.run(ctx, node, path)
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		n.keep(path, mark, data)
+	}
+	return data, nil
+}
+
+// errDeadline is the cause when the evaluation itself took too long.
+var errDeadline = errors.New("deadline")
+
+// run evaluates the module in a process.
+func (n *Node) run(ctx context.Context, node, module string) ([]byte, error) {
+	limit := n.Deadline
+	if limit <= 0 {
+		limit = DefaultDeadline
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, limit, errDeadline)
+	defer cancel()
+	cmd := exec.CommandContext(timed, node, "--input-type=module", "--no-warnings", "--max-old-space-size="+heap, "--eval", script, module)
+	cmd.Dir = filepath.Dir(module)
+	cmd.Env = environment()
+	said, err := answerOf(cmd)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(context.Cause(timed), errDeadline):
+		return nil, fmt.Errorf("took longer than %s to evaluate: a manifest must not wait for anything", limit)
+	case err != nil:
+		return nil, err
+	}
+	return verdict(said)
+}
+
+// environment is what the process gets of the host's.
+func environment() []string {
+	env := []string{} // not nil, which would be all of it
+	for _, name := range []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"} {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// verdict takes the script's answer apart.
+func verdict(said []byte) ([]byte, error) {
+	if len(said) > maxAnswer {
+		return nil, fmt.Errorf("says more than %d bytes: move what is long into a file of its own", maxAnswer)
+	}
+	kind, body, _ := strings.Cut(string(said), "\n")
+	switch kind {
+	case "ok":
+		return []byte(body), nil
+	case "error":
+		return nil, fmt.Errorf("cannot be evaluated: %s", oneLine(body, maxQuoted))
+	}
+	return nil, fmt.Errorf("wrote %s on descriptor 3, which is the host's", strconv.Quote(oneLine(kind, 60)))
+}
+
+// oneLine makes a text fit a message: one line, cut when it is long.
+func oneLine(text string, most int) string {
+	text = strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.ToValidUTF8(text, "")
+}

@@ -1,0 +1,191 @@
+package paperclip
+
+import (
+	"errors"
+	"time"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// What a protocol.Dropped effect of this dialect's drivers is counted under.
+const (
+	// DroppedStray is a line that is no frame: a worker's print. A host shows it
+	// in the plugin's log as well.
+	DroppedStray = "stray-text"
+	// DroppedUnclassified is a frame that is neither request nor answer.
+	DroppedUnclassified = "unclassified"
+	// DroppedLate is an answer to a call that is over: answered already, or
+	// cancelled.
+	DroppedLate = "late-answer"
+	// DroppedUnknown is an answer to a call that never was.
+	DroppedUnknown = "unknown-call"
+	// DroppedNoID is an answer whose id is null, as a worker gives to a line that
+	// it cannot read.
+	DroppedNoID = "answer-without-id"
+	// DroppedRoute is a frame of a route (execute.log, streams, pseudo-terminals,
+	// duplex channels): there are none.
+	DroppedRoute = "route-frame"
+	// DroppedNotification is a notification that means nothing.
+	DroppedNotification = "unknown-notification"
+	// DroppedMeta is a log line's meta that is longer than MaxLog; the line itself
+	// is shown.
+	DroppedMeta = "log-meta"
+	// DroppedInvocation is the invocation of an event that ended before its time,
+	// because MaxEventInvocations newer ones came.
+	DroppedInvocation = "event-invocation"
+	// DroppedEvent is an Emit whose event is none of this wire's notifications.
+	DroppedEvent = "event"
+)
+
+// driver is the host's end of the connection to one worker.
+type driver struct {
+	settings protocol.Settings
+	plugin   Plugin
+	grants   map[string]bool
+	newID    func() string
+
+	// last numbers the host's calls and steps; it is their id on the wire. An id
+	// up to it that nobody waits for belongs to a call that is over.
+	last uint64
+	// calls are the host's calls in flight by number, numbers the way back.
+	calls   map[uint64]call
+	numbers map[protocol.CallID]uint64
+	// running is the step that runs, or its zero value.
+	running running
+	// endpoints and environments are what the manifest declares; supported is
+	// what the worker reported.
+	endpoints    []endpoint
+	environments []string
+	supported    []string
+
+	// requests are the worker's calls in flight.
+	requests    map[protocol.RequestID]request
+	lastRequest protocol.RequestID
+
+	invocations invocations
+	// closed is set by the end of the connection.
+	closed bool
+}
+
+var _ protocol.Driver = (*driver)(nil)
+
+func newDriver(d Dialect, s protocol.Settings) *driver {
+	h := &driver{
+		settings:    s,
+		newID:       d.NewID,
+		calls:       make(map[uint64]call),
+		numbers:     make(map[protocol.CallID]uint64),
+		requests:    make(map[protocol.RequestID]request),
+		invocations: newInvocations(),
+		grants:      make(map[string]bool),
+	}
+	if d.Plugin != nil {
+		h.plugin = d.Plugin(s)
+	}
+	if h.newID == nil {
+		h.newID = newUUID
+	}
+	for _, g := range h.plugin.Grants {
+		h.grants[g] = true
+	}
+	return h
+}
+
+// SupportedMethods returns the methods that the worker reported with its answer to
+// initialize, as it reported them; nil before.
+func (d *driver) SupportedMethods() []string { return d.supported }
+
+// Step takes what happened and appends what has to be done. Calls have no timers
+// here, since this wire has no word for a cancelled call: they end by Cancel.
+func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
+	if d.closed {
+		return d.afterEnd(in, out)
+	}
+	switch in := in.(type) {
+	case protocol.Received:
+		return d.received(in.Message, out)
+	case protocol.Run:
+		return d.run(in, out)
+	case protocol.Emit:
+		return d.emit(now, in, out)
+	case protocol.Invoke:
+		return d.invoke(now, in, out)
+	case protocol.Cancel:
+		return d.cancel(in, out)
+	case protocol.Reply:
+		return d.reply(in, out)
+	case protocol.Fired:
+		return d.invocations.expire(now, out)
+	case protocol.Closed:
+		return d.close(in, out)
+	}
+	return out
+}
+
+func (d *driver) received(m protocol.Message, out []protocol.Effect) []protocol.Effect {
+	switch m := m.(type) {
+	case Response:
+		return d.answered(m, out)
+	case Request:
+		return d.asked(m, out)
+	case Notification:
+		return d.noted(m, out)
+	case Unreadable:
+		return d.unreadable(m, out)
+	case Unclassified:
+		return append(out, dropped(DroppedUnclassified, m.Text))
+	}
+	return out
+}
+
+// emit sends a notification that the SDK knows, its parameters as they are. Other
+// events are not for this worker.
+func (d *driver) emit(now time.Time, in protocol.Emit, out []protocol.Effect) []protocol.Effect {
+	params, err := in.Event.JSON()
+	name := in.Event.Name
+	if err != nil || name != methodOnEvent && name != methodSessionEvent {
+		return append(out, dropped(DroppedEvent, name))
+	}
+	company := ""
+	if name == methodOnEvent {
+		company = companyOf(name, params)
+	}
+	return d.notify(now, name, params, invocation{company: company}, out)
+}
+
+// notify sends a notification. If it is for a company, the worker may act for it
+// in EventInvocationTime.
+func (d *driver) notify(now time.Time, method string, params []byte, i invocation, out []protocol.Effect) []protocol.Effect {
+	n := Notification{Method: method, Params: params}
+	if i.company != "" {
+		id := d.newID()
+		n.Invocation = i.envelope(id)
+		out = d.invocations.addEvent(now, id, i, out)
+	}
+	return append(out, protocol.Send{Message: n})
+}
+
+// fault is a failure of the host's making about this plugin.
+func (d *driver) fault(code protocol.Code, message string) *protocol.Error {
+	return &protocol.Error{Code: code, Plugin: d.settings.Plugin, Message: message}
+}
+
+// afterEnd refuses what still comes when the connection has ended.
+func (d *driver) afterEnd(in protocol.Input, out []protocol.Effect) []protocol.Effect {
+	ended := errors.New("the connection has ended")
+	switch in := in.(type) {
+	case protocol.Invoke:
+		e := d.fault(protocol.CodeNotReady, "not called: "+clip(in.Call.Key))
+		e.Err = ended
+		return append(out, protocol.Complete{ID: in.ID, Err: e})
+	case protocol.Run:
+		e := d.fault(protocol.CodeNotReady, "not run: "+string(in.Step))
+		e.Err = ended
+		return append(out, protocol.Ran{Step: in.Step, Err: e})
+	}
+	return out
+}
+
+func dropped(what, detail string) protocol.Dropped {
+	return protocol.Dropped{What: what, Detail: clip(detail)}
+}

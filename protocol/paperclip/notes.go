@@ -1,0 +1,81 @@
+package paperclip
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// MaxLog is how much of one log line of a worker is shown, in bytes: of its
+// message that much, and its meta if it is no longer.
+const MaxLog = 16 << 10
+
+// noted takes a notification of the worker's.
+func (d *driver) noted(n Notification, out []protocol.Effect) []protocol.Effect {
+	switch {
+	case n.Method == methodLog:
+		return logged(n.Params, out)
+	case ofRoute(n.Method):
+		return append(out, dropped(DroppedRoute, n.Method))
+	}
+	return append(out, dropped(DroppedNotification, n.Method))
+}
+
+// logged shows a line of the plugin's log. It is never checked against a scope.
+func logged(params json.RawMessage, out []protocol.Effect) []protocol.Effect {
+	line := protocol.Logged{Level: slog.LevelInfo}
+	eachMember(params, func(key string, value json.RawMessage) {
+		switch key {
+		case "level":
+			line.Level = levelOf(value)
+		case "message":
+			line.Message = shown(value)
+		case "meta":
+			line.Meta = value
+		}
+	})
+	if len(line.Meta) > MaxLog {
+		out = append(out, dropped(DroppedMeta, fmt.Sprintf("%d bytes: %s", len(line.Meta), line.Message)))
+		line.Meta = nil
+	}
+	if line.Meta != nil && line.Meta[0] != '{' {
+		line.Meta = nil
+	}
+	return append(out, line)
+}
+
+// levelOf reads a level; one that is not known is info.
+func levelOf(value json.RawMessage) slog.Level {
+	switch level, _ := text(value); level {
+	case "debug":
+		return slog.LevelDebug
+	case "warn":
+		return slog.LevelWarn
+	case "error":
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+// shown is a message's text; what is no string is shown as the JSON it is.
+func shown(value json.RawMessage) string {
+	s, ok := text(value)
+	if !ok {
+		s = string(value[:min(len(value), MaxLog)])
+	}
+	return cut(s, MaxLog)
+}
+
+// unreadable takes a line that is no frame. A plugin's print is a line of its log;
+// a mistake of framing ends the connection, since frames would be lost in silence.
+func (d *driver) unreadable(u Unreadable, out []protocol.Effect) []protocol.Effect {
+	if u.Fault != "" {
+		return append(out, protocol.Fail{Err: d.fault(protocol.CodeWire, fmt.Sprintf(
+			"plugin %s wrote %s; what came is: %s", d.settings.Plugin, u.Fault, clip(u.Text)))})
+	}
+	return append(out,
+		protocol.Logged{Level: slog.LevelInfo, Message: u.Text},
+		dropped(DroppedStray, u.Text))
+}

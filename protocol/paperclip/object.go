@@ -1,0 +1,224 @@
+package paperclip
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// eachMember calls visit for every member of the JSON object in data, in order,
+// with keys unescaped. It reports false where data is no object; then visit may
+// have been called for a part of it.
+//
+// Of two equal keys in a payload the last one counts, as for JSON.parse: visit
+// sees both.
+func eachMember(data []byte, visit func(key string, value json.RawMessage)) bool {
+	s := scanner{data: data}
+	s.space()
+	if !s.skip('{') {
+		return false
+	}
+	s.space()
+	if s.skip('}') {
+		return true
+	}
+	for {
+		from := s.pos
+		if s.peek() != '"' || !s.str() {
+			return false
+		}
+		key := unquote(data[from:s.pos])
+		s.space()
+		if !s.skip(':') {
+			return false
+		}
+		s.space()
+		from = s.pos
+		if !s.value() {
+			return false
+		}
+		visit(key, data[from:s.pos:s.pos])
+		s.space()
+		if s.skip('}') {
+			return true
+		}
+		if !s.skip(',') {
+			return false
+		}
+		s.space()
+	}
+}
+
+// eachItem is eachMember for an array.
+func eachItem(data []byte, visit func(value json.RawMessage)) bool {
+	s := scanner{data: data}
+	s.space()
+	if !s.skip('[') {
+		return false
+	}
+	s.space()
+	if s.skip(']') {
+		return true
+	}
+	for {
+		s.space()
+		from := s.pos
+		if !s.value() {
+			return false
+		}
+		visit(data[from:s.pos:s.pos])
+		s.space()
+		if s.skip(']') {
+			return true
+		}
+		if !s.skip(',') {
+			return false
+		}
+	}
+}
+
+// member returns one member of the object in data, or nil.
+func member(data []byte, name string) (found json.RawMessage) {
+	eachMember(data, func(key string, value json.RawMessage) {
+		if key == name {
+			found = value
+		}
+	})
+	return found
+}
+
+// text reads a JSON value as a string; ok is false for any other type.
+func text(value []byte) (s string, ok bool) {
+	if len(value) < 2 || value[0] != '"' {
+		return "", false
+	}
+	return unquote(value), true
+}
+
+// nonBlank is the string in value without the white space around it; "" where it
+// is blank or no string.
+func nonBlank(value []byte) string {
+	s, _ := text(value)
+	return strings.TrimFunc(s, isBlank)
+}
+
+// isBlank tells what JavaScript's trim takes away.
+func isBlank(r rune) bool {
+	return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r)
+}
+
+// truthy is JavaScript's idea of a value that counts; nil is undefined.
+func truthy(value []byte) bool {
+	switch string(value) {
+	case "", "null", "false", `""`, "0", "-0":
+		return false
+	}
+	return true
+}
+
+// unquote reads a string literal that is known to be valid. A lone surrogate
+// becomes U+FFFD, so what it returns is for looking at: payloads stay raw.
+func unquote(literal []byte) string {
+	inner := literal[1 : len(literal)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner)
+	}
+	var s string
+	if err := json.Unmarshal(literal, &s); err != nil {
+		return string(inner)
+	}
+	return s
+}
+
+// object builds a JSON object, member by member.
+type object []byte
+
+func newObject() object { return append(make(object, 0, 64), '{') }
+
+// raw adds a member; an absent value adds none.
+func (o object) raw(key string, value json.RawMessage) object {
+	if value == nil {
+		return o
+	}
+	if len(value) > 512 { // leave room for what follows, so that it is copied once
+		o = slices.Grow(o, len(key)+len(value)+256)
+	}
+	if len(o) > 1 {
+		o = append(o, ',')
+	}
+	o = append(appendString(o, key), ':')
+	return append(o, value...)
+}
+
+func (o object) str(key, value string) object {
+	return o.raw(key, quote(value))
+}
+
+// optional adds a string, unless it is empty.
+func (o object) optional(key, value string) object {
+	if value == "" {
+		return o
+	}
+	return o.str(key, value)
+}
+
+func (o object) done() json.RawMessage { return json.RawMessage(append(o, '}')) }
+
+func quote(s string) json.RawMessage { return appendString(nil, s) }
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends s as a string literal, as JSON.stringify writes it, except
+// that U+2028 and U+2029 are escaped: some readers of lines split at them.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r >= utf8.RuneSelf && r != '\u2028' && r != '\u2029' && (r != utf8.RuneError || size > 1) {
+			i += size
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		dst = appendEscape(dst, r)
+		i += size
+		from = i
+	}
+	dst = append(dst, s[from:]...)
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	switch r {
+	case '"', '\\':
+		return append(dst, '\\', byte(r))
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	return append(dst, '\\', 'u',
+		hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
+
+// join adds the members of another object that is being built.
+func (o object) join(other object) object {
+	if len(other) > 1 && len(o) > 1 {
+		o = append(o, ',')
+	}
+	return append(o, other[1:]...)
+}

@@ -1,0 +1,169 @@
+package paperclip
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// TestReplay_worker puts our Worker in the place of the recorded SDK worker.
+func TestReplay_worker(t *testing.T) {
+	for name, r := range replays {
+		if r.host && name != "v824/28-init-failures" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			for _, lines := range conversations(t, name) {
+				if r.host && lines[0].Proc < 5 {
+					continue
+				}
+				w := newWorkerReplay(t, lines)
+				for _, l := range lines {
+					w.line(l)
+				}
+				require.Empty(t, w.sent)
+			}
+		})
+	}
+}
+
+// workerReplay is our worker's end in a recorded conversation.
+type workerReplay struct {
+	t *testing.T
+	w *Worker
+	// tasks are the host's requests that are being handled, by their ids.
+	tasks map[string]protocol.RequestID
+	sent  []protocol.Message
+	calls protocol.CallID
+	// waiting are the worker's calls in flight, by their ids.
+	waiting map[string]protocol.CallID
+}
+
+func newWorkerReplay(t *testing.T, lines []line) *workerReplay {
+	t.Helper()
+	return &workerReplay{
+		t: t, w: NewWorker(WorkerSettings{Hooks: reportedHooks(lines)}),
+		tasks: map[string]protocol.RequestID{}, waiting: map[string]protocol.CallID{},
+	}
+}
+
+// reportedHooks are the hooks that the recorded plugin had. The SDK never reports
+// handleWebhook.
+func reportedHooks(lines []line) (names []string) {
+	reported := false
+	for _, l := range lines {
+		reported = eachItem(member(member(l.Frame, "result"), "supportedMethods"), func(value json.RawMessage) {
+			name, _ := text(value)
+			names = append(names, name)
+		}) || reported
+	}
+	switch {
+	case !reported: // it dies, or is stopped, before it reports them
+		names = append(names, methodShutdown)
+	case len(names) > 10:
+		names = append(names, methodWebhook)
+	}
+	return names
+}
+
+func (w *workerReplay) line(l line) {
+	w.t.Helper()
+	if l.fromHost() {
+		w.fromHost(l.record())
+		return
+	}
+	switch m := decode(w.t, l.record()).(type) {
+	case Response:
+		w.answer(m)
+	case Request:
+		w.calls++
+		w.waiting[string(m.ID)] = w.calls
+		w.step(Asking{
+			Invoke:     protocol.Invoke{ID: w.calls, Call: protocol.Call{Key: m.Method, Input: m.Params}},
+			Invocation: nonBlank(m.InvocationID),
+		})
+		w.expect(m)
+	case Notification:
+		w.step(Telling{
+			Emit:       protocol.Emit{Event: protocol.Event{Name: m.Method, Payload: m.Params}},
+			Invocation: nonBlank(m.InvocationID),
+		})
+		w.expect(m)
+	}
+}
+
+// fromHost gives our worker what the host wrote.
+func (w *workerReplay) fromHost(record []byte) {
+	w.t.Helper()
+	messages, err := codec{}.Decode(record)
+	require.NoError(w.t, err)
+	for _, m := range messages {
+		out := w.step(protocol.Received{Message: m})
+		switch m := m.(type) {
+		case Request:
+			for _, e := range out {
+				if task, ok := e.(Task); ok {
+					w.tasks[string(m.ID)] = task.ID
+					require.Equal(w.t, m.Method, task.Call.Key)
+					require.Equal(w.t, companyOf(m.Method, m.Params), task.Call.Scope)
+				}
+			}
+		case Response:
+			w.answered(m, out)
+		}
+	}
+}
+
+func (w *workerReplay) answered(m Response, out []protocol.Effect) {
+	w.t.Helper()
+	id, ok := w.waiting[string(m.ID)]
+	if !ok || w.w.stopped {
+		return
+	}
+	require.Len(w.t, out, 1)
+	done, ok := out[0].(protocol.Complete)
+	require.True(w.t, ok)
+	require.Equal(w.t, id, done.ID)
+	require.Equal(w.t, m.Error == nil, done.Err == nil)
+	require.Equal(w.t, string(m.Result), string(done.Result))
+}
+
+// answer has our worker's plugin answer as recorded, unless the driver has
+// answered by itself.
+func (w *workerReplay) answer(m Response) {
+	w.t.Helper()
+	if id, ok := w.tasks[string(m.ID)]; ok {
+		delete(w.tasks, string(m.ID))
+		in := protocol.Reply{ID: id, Result: m.Result}
+		if m.Error != nil {
+			in.Err = peerError(m.Error)
+		}
+		w.step(in)
+	}
+	w.expect(m)
+}
+
+func (w *workerReplay) step(in protocol.Input) []protocol.Effect {
+	w.t.Helper()
+	out := w.w.Step(now, in, nil)
+	for _, e := range out {
+		if s, ok := e.(protocol.Send); ok {
+			w.sent = append(w.sent, s.Message)
+		}
+	}
+	return out
+}
+
+// expect wants a frame to be the next one that was sent: the worker has one order.
+func (w *workerReplay) expect(m protocol.Message) {
+	w.t.Helper()
+	require.NotEmpty(w.t, w.sent, "not sent: %s", encode(w.t, m))
+	want := encode(w.t, m)
+	at := slices.IndexFunc(w.sent, func(s protocol.Message) bool { return encode(w.t, s) == want })
+	require.GreaterOrEqual(w.t, at, 0, "want %s\nsent %s", want, encode(w.t, w.sent[0]))
+	w.sent = slices.Delete(w.sent, at, at+1)
+}

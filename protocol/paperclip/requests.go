@@ -1,0 +1,77 @@
+package paperclip
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// request is one call that the worker makes of the host.
+type request struct {
+	// id is the worker's as it came; it goes back the same.
+	id     json.RawMessage
+	method string
+	// company is what it is in scope of, or "".
+	company string
+}
+
+func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
+	w := wantedBy(r.Method, r.Params)
+	a := d.resolve(r.InvocationID, w)
+	if no := d.gate(r.Method, w, a); no.code != 0 {
+		return append(out, protocol.Send{Message: refusal(r.ID, no.code, no.message)})
+	}
+	if len(d.requests) >= d.settings.Pending() {
+		return append(out, protocol.Send{Message: failure(r.ID, d.fault(protocol.CodeOverloaded, fmt.Sprintf(
+			"%d calls by this plugin are in flight, the limit: call %s again later", d.settings.Pending(), quotable(r.Method))), hostEnd)})
+	}
+	d.lastRequest++
+	d.requests[d.lastRequest] = request{id: r.ID, method: r.Method, company: a.company}
+	return append(out, protocol.Serve{
+		ID: d.lastRequest,
+		Call: protocol.Call{
+			Key: r.Method, Input: r.Params, Scope: a.company, Trace: a.trace, Caller: d.settings.Plugin,
+		},
+	})
+}
+
+// reply sends the host's answer.
+func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effect {
+	r, ok := d.requests[in.ID]
+	if !ok {
+		return out
+	}
+	delete(d.requests, in.ID)
+	return append(out, protocol.Send{Message: d.answer(r, in)})
+}
+
+func (d *driver) answer(r request, in protocol.Reply) Response {
+	switch {
+	case protocol.CodeOf(in.Err) == protocol.CodeNotFound && d.plugin.Handles == nil:
+		return refusal(r.id, codeMethodNotFound, unhandled(r.method))
+	case in.Err != nil:
+		return failure(r.id, in.Err, hostEnd)
+	case r.method == methodListCompanies && r.company != "":
+		return onlyCompany(r, in.Result)
+	}
+	return success(r.id, in.Result)
+}
+
+// onlyCompany answers companies.list inside a scope: with that company alone.
+func onlyCompany(r request, rows json.RawMessage) Response {
+	kept := []byte{'['}
+	ok := eachItem(rows, func(row json.RawMessage) {
+		if id, _ := text(member(row, "id")); id != r.company {
+			return
+		}
+		if len(kept) > 1 {
+			kept = append(kept, ',')
+		}
+		kept = append(kept, row...)
+	})
+	if !ok {
+		return refusal(r.id, codeInternal, "companies.list: the host's own answer is no list")
+	}
+	return success(r.id, append(kept, ']'))
+}

@@ -1,0 +1,105 @@
+package paperclip
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func whole(s string) bool {
+	scan := scanner{data: []byte(s)}
+	return scan.whole()
+}
+
+// samples are JSON texts and texts that are none, each also cut short and with
+// each of its bytes replaced.
+var samples = []string{
+	`null`, `true`, `false`, `0`, `-0`, `1.5e+10`, `9007199254740993`, `1E-7`, `""`, `"a"`, `[]`, `{}`, `[1,[2,{}],3]`,
+	`{"a":1,"b":[true,null],"c":{"d":"e"}}`, ` { "a" : [ 1 , 2 ] } `, "\t[\r\n1]\n",
+	`"\u00e9\ud800\"\\\/\b\f\n\r\t"`, `"häß 😀 and some more text than eight bytes"`, `"12345678"`, `"1234567\""`,
+	`01`, `+1`, `1.`, `.5`, `1e`, `-`, `nul`, `truee`, `[1,]`, `[,1]`, `{,}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{a:1}`,
+	`[}`, `{]`, `[1}`, `{"a":1]`, `"\x"`, `"\u12"`, `"\u12g4"`, `"`, `"\`, `1 2`, `{} {}`, `[[[`, ``, ` `,
+	"\"a\nb\"", "\"a\x00b and more text here\"", "\"\x1f\"", "\"\x7f\"", "\v1", "{\"a\":1}\x00",
+}
+
+func TestScanner_agreesWithTheStandardLibrary(t *testing.T) {
+	for _, s := range samples {
+		require.Equal(t, json.Valid([]byte(s)), whole(s), "%q", s)
+		for i := range len(s) {
+			require.Equal(t, json.Valid([]byte(s[:i])), whole(s[:i]), "%q", s[:i])
+			for _, c := range []byte("\"\\{}[]:,01e.-+ nu\n\x01\x80") {
+				changed := s[:i] + string(rune(c)) + s[i+1:]
+				require.Equal(t, json.Valid([]byte(changed)), whole(changed), "%q", changed)
+			}
+		}
+	}
+}
+
+func TestScanner_findsTheEndOfAStringAtEveryOffset(t *testing.T) {
+	for n := range 40 {
+		plain := strings.Repeat("x", n)
+		for _, c := range []struct {
+			in string
+			ok bool
+		}{
+			{`"` + plain + `"`, true},
+			{`"` + plain + `\""`, true},
+			{`"` + plain + "\u00e9\"", true},
+			{`"` + plain + "\x1f\"", false},
+			{`"` + plain, false},
+			{`"` + plain + `\`, false},
+		} {
+			s := scanner{data: []byte(c.in + " and more behind it")}
+			if !c.ok {
+				s.data = []byte(c.in)
+			}
+			require.Equal(t, c.ok, s.value(), "%q", c.in)
+			if c.ok {
+				require.Equal(t, len(c.in), s.pos)
+			}
+		}
+	}
+}
+
+func TestScanner_knowsNoDepth(t *testing.T) {
+	const depth = 200_000
+	deep := strings.Repeat(`[{"a":`, depth) + "1" + strings.Repeat("}]", depth)
+	require.True(t, whole(deep))
+	require.False(t, whole(deep[:len(deep)-1]))
+	require.False(t, whole(strings.Replace(deep, "1}", "1]", 1)))
+}
+
+func TestScanner_tellsWhatIsAboveASCII(t *testing.T) {
+	for s, high := range map[string]bool{
+		`{"a":"plain, and long enough"}`: false, `{"a":"ä"}`: true, `{"and long enough ä":1}`: true, `"\u00e9"`: false,
+	} {
+		scan := scanner{data: []byte(s)}
+		require.True(t, scan.whole())
+		require.Equal(t, high, scan.high, s)
+	}
+}
+
+func TestScanner_tellsBrokenLines(t *testing.T) {
+	for s, broken := range map[string]bool{
+		"[1, 2]": false, "[1,\n2]": true, "[1,\r2]": true, `"\n"`: false, "1\n": true,
+	} {
+		scan := scanner{data: []byte(s)}
+		require.True(t, scan.whole())
+		require.Equal(t, broken, scan.broken, "%q", s)
+	}
+}
+
+// FuzzScanner compares with the standard library, as far as that one nests.
+func FuzzScanner_whole(f *testing.F) {
+	for _, s := range samples {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) < 10_000 {
+			s := scanner{data: data}
+			require.Equal(t, json.Valid(data), s.whole())
+		}
+	})
+}

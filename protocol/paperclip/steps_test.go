@@ -1,0 +1,107 @@
+package paperclip
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+const initialize = `{"manifest":{"id":"lab","environmentDrivers":[{"driverKey":"e1"},{"driverKey":" "},7],` +
+	`"apiRoutes":[{"routeKey":"items","method":"GET","path":"/items/:id"},{"routeKey":"all","method":"post","path":"/items"}]},` +
+	`"config":{},"instanceInfo":{},"apiVersion":1,"databaseNamespace":null}`
+
+// setUp is a worker that has answered initialize.
+func setUp(t *testing.T, p Plugin, supported string) rig {
+	t.Helper()
+	r := newRig(t, p, protocol.Settings{})
+	require.Equal(t, []string{`send {"id":1,"method":"initialize","params":` + initialize + `}`}, r.setup())
+	out := r.receive(`{"id":1,"result":{"ok":true,"supportedMethods":` + supported + `}}`)
+	require.Equal(t, "ran setup ok", out[len(out)-1])
+	return r
+}
+
+func (r rig) setup() []string {
+	r.t.Helper()
+	return r.step(protocol.Run{Step: protocol.StepSetup, Params: raw(initialize)})
+}
+
+func (r rig) supported() []string {
+	r.t.Helper()
+	d, ok := r.d.(interface{ SupportedMethods() []string })
+	require.True(r.t, ok)
+	return d.SupportedMethods()
+}
+
+func TestSteps_loadAndInitAreOverAtOnce(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	require.Equal(t, []string{"ran load ok"}, r.step(protocol.Run{Step: protocol.StepLoad}))
+	require.Equal(t, []string{"ran init ok"}, r.step(protocol.Run{Step: protocol.StepInit}))
+	require.Equal(t, []string{`ran nap error invalid: plugin lab: expected one of the steps load, init, setup and stop, got "nap"`},
+		r.step(protocol.Run{Step: "nap"}))
+}
+
+func TestSteps_setupNeedsItsParameters(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	require.Equal(t, []string{"ran setup error invalid: plugin lab: initialize: expected {manifest, config, instanceInfo, apiVersion, " +
+		"databaseNamespace} as the step's parameters, got none"}, r.step(protocol.Run{Step: protocol.StepSetup}))
+}
+
+func TestSteps_setupKeepsWhatTheWorkerReports(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	require.Nil(t, r.supported())
+	r.setup()
+	require.Equal(t, []string{
+		"offered environment:e1.probe", "offered environment:e1.execute", "ran setup ok",
+	}, r.receive(`{"id":1,"result":{"ok":true,"supportedMethods":["environmentExecute",7,"environmentProbe","health","x"]}}`))
+	require.Equal(t, []string{"environmentExecute", "environmentProbe", "health", "x"}, r.supported())
+	r.step(protocol.Closed{})
+	require.Len(t, r.supported(), 4)
+}
+
+func TestSteps_whatIsReportedIsBounded(t *testing.T) {
+	r := setUp(t, Plugin{}, `["a"`+strings.Repeat(`,"b"`, 2*maxSupported)+`]`)
+	require.Len(t, r.supported(), maxSupported)
+}
+
+func TestSteps_setupFails(t *testing.T) {
+	for answer, want := range map[string]string{
+		`"result":{"ok":false}`: "error Worker initialize returned ok=false",
+		`"result":null`:         "error Worker initialize returned ok=false",
+		`"result":{}`:           "error Worker initialize returned ok=false",
+		`"error":{"code":-32002,"message":"setup said no"}`: "error setup said no",
+		`"error":null`: `error wire: plugin lab: Unexpected response format for "initialize": expected a result, or an error that is an object`,
+	} {
+		r := newRig(t, Plugin{}, protocol.Settings{})
+		r.setup()
+		require.Equal(t, []string{"ran setup " + want}, r.receive(`{"id":1,`+answer+`}`))
+		require.Nil(t, r.supported())
+		require.Len(t, r.setup(), 1, "it may be tried again")
+	}
+}
+
+func TestSteps_stopAsksForShutdown(t *testing.T) {
+	r := setUp(t, Plugin{}, `[]`)
+	r.call(1, "")
+	require.Equal(t, []string{`send {"id":3,"method":"shutdown","params":{}}`}, r.step(protocol.Run{Step: protocol.StepStop}))
+	require.Equal(t, []string{"ran stop ok"}, r.receive(`{"id":3,"result":null}`))
+	require.Equal(t, []string{"complete 1 ok 2"}, r.receive(`{"id":2,"result":2}`))
+	require.Equal(t, []string{"dropped late-answer 3"}, r.receive(`{"id":3,"result":null}`))
+}
+
+func TestSteps_runOneAtATime(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	r.setup()
+	require.Equal(t, []string{"ran stop error invalid: plugin lab: step stop was asked for while setup runs; a worker passes through one step at a time"},
+		r.step(protocol.Run{Step: protocol.StepStop}))
+}
+
+func TestSteps_endWithTheConnection(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	r.setup()
+	require.Equal(t, []string{"ran setup error outcome-unknown: plugin lab ended while setup was in flight; it may have run: exit 1"},
+		r.step(protocol.Closed{Err: errors.New("exit 1")}))
+}
