@@ -2,11 +2,8 @@ package actors
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
-	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -233,125 +230,4 @@ func (s *session) stopped() {
 
 func errStopped(plugin string) error {
 	return failure(protocol.CodeCancelled, plugin, "plugin "+plugin+" was stopped")
-}
-
-// Offers
-
-// offerKnown announces what is known before the plugin runs: what a program
-// declares, and what the manifest promises beside that.
-func (s *session) offerKnown() {
-	if p, ok := s.link.(*port); ok {
-		for _, o := range p.program.Offers() {
-			s.onOffered(offered{offer: o})
-		}
-	}
-	promised := map[string]struct{}{}
-	for _, key := range s.man.Host.Offers {
-		if _, made := s.offers[string(key)]; !made {
-			s.onOffered(offered{offer: protocol.Offer{Key: string(key)}})
-			promised[string(key)] = struct{}{}
-		}
-	}
-	s.promised = promised
-}
-
-// breakPromises withdraws what the manifest says that the plugin offers, and the
-// plugin does not: nobody could call it.
-func (s *session) breakPromises() {
-	for _, key := range slices.Sorted(maps.Keys(s.promised)) {
-		delete(s.offers, key)
-		reason := "plugin " + s.h.Plugin + " did not offer it, though airi-host.offers in its manifest says so"
-		s.host.registry.tell(withdrawOffer{owner: s.owner(), key: capability.Key(key), reason: reason})
-		s.host.drop(s.h, "promise", key+": "+reason, 1)
-	}
-	s.promised = nil
-}
-
-func (s *session) onOffered(m offered) {
-	defer m.gate.give()
-	if s.end != living {
-		reply(m.reply, errStopped(s.h.Plugin))
-		return
-	}
-	o := m.offer
-	if s.offers == nil {
-		s.offers = map[string]struct{}{}
-	}
-	s.offers[o.Key], s.listed = struct{}{}, true
-	delete(s.promised, o.Key)
-	s.host.registry.tell(addOffer{offer: s.offerOf(o), ready: s.open, session: s.h, reply: m.reply})
-}
-
-func (s *session) offerOf(o protocol.Offer) capability.Offer {
-	priority := o.Priority
-	if priority == 0 {
-		priority = s.man.Host.Priority
-	}
-	return capability.Offer{
-		Key: capability.Key(o.Key), Owner: s.owner(), Priority: priority, Invocable: o.Invocable,
-		Description: o.Description, InputSchema: o.InputSchema, Metadata: o.Metadata, Target: s.h,
-	}
-}
-
-func (s *session) onRetracted(m retracted) {
-	defer m.gate.give()
-	if _, ok := s.offers[m.key]; !ok || s.end != living {
-		reply(m.reply, failure(protocol.CodeNotFound, s.h.Plugin, "plugin "+s.h.Plugin+" does not offer "+m.key))
-		return
-	}
-	delete(s.offers, m.key)
-	s.host.registry.tell(dropOffer{owner: s.owner(), key: capability.Key(m.key), reply: m.reply})
-}
-
-func reply(to chan<- error, err error) {
-	if to != nil {
-		to <- err
-	}
-}
-
-func (s *session) owner() capability.Owner { return s.h.owner() }
-
-// register asks the registry for something and goes on when it is done.
-func (s *session) register(what registryWork, then func()) {
-	self := s.self
-	s.host.registry.tell(tracked{what, func() { self.tell(registered{then}) }})
-}
-
-// Phases and the channel
-
-// enter passes into a phase if the table allows it; else the session fails, since
-// its own code asked for it.
-func (s *session) enter(to lifecycle.State, reason string) bool {
-	from := s.phase
-	next, err := lifecycle.Session.Move(s.h.module.ID, from, to)
-	if err != nil {
-		s.fail(err)
-		return false
-	}
-	if s.end == failing && to != lifecycle.Failed || s.end == stopping && to != lifecycle.Stopped {
-		return false // nothing new begins
-	}
-	s.phase = next
-	s.h.enter(next, reason, s.now)
-	s.host.publish(PhaseChanged{Origin: s.h.Origin, From: from, To: next, At: s.now, Reason: reason})
-	return true
-}
-
-// heard tells whether an event of the channel would reach anybody.
-func (s *session) heard() bool {
-	return s.dialect != nil && (s.link != nil && s.link.listens() || s.host.wants(KindChannel))
-}
-
-// say puts a moment on the plugin's channel, in its ecosystem's words.
-func (s *session) say(m protocol.Moment) {
-	if !s.heard() {
-		return
-	}
-	m.Self = s.h.module
-	for _, e := range s.dialect.Narrate(m) {
-		if s.link != nil && !s.linkGone {
-			s.link.emit(e)
-		}
-		s.host.publishChannel(s.h, false, e, s.phase)
-	}
 }

@@ -1,0 +1,77 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/transport"
+	"github.com/airi-host/airi-host/transport/process"
+)
+
+// connector makes the connection to a plugin that is not compiled in. worker is
+// the process behind it, or nil.
+type connector func(ctx context.Context, who *handle, entry manifest.Entry) (conn transport.Conn, worker *process.Process, err error)
+
+// openPeer connects to a module; a linked message follows.
+func (s *session) openPeer(entry manifest.Entry) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.h.timeouts.Load)
+	s.dialing = cancel
+	go func() {
+		defer cancel()
+		var l link
+		err := contain(func() (err error) {
+			l, err = s.host.dial(ctx, s.h, s.dialect, entry)
+			return err
+		})
+		s.host.logPanic(s.h, err)
+		s.self.tell(linked{l, err})
+	}()
+}
+
+// dial connects to a plugin and makes the peer over the connection.
+func (h *Host) dial(ctx context.Context, who *handle, d protocol.Dialect, entry manifest.Entry) (link, error) {
+	if d == nil {
+		return nil, cannotRun(who, entry)
+	}
+	conn, worker, err := h.connect(ctx, who, entry)
+	if err != nil {
+		return nil, err
+	}
+	p := newPeer(h, who, d, conn)
+	p.worker = worker
+	go p.read()
+	return p, nil
+}
+
+func cannotRun(who *handle, entry manifest.Entry) error {
+	what := entry.Path
+	if what == "" {
+		what = strings.Join(entry.Command, " ")
+	}
+	return fmt.Errorf("plugin %s: this host cannot run %s plugins from a file (%s): only what is compiled in",
+		who.Plugin, who.man.Dialect, what)
+}
+
+// startWorker is the connector that starts a worker process.
+func (h *Host) startWorker(ctx context.Context, who *handle, entry manifest.Entry) (transport.Conn, *process.Process, error) {
+	if h.launch == nil {
+		return nil, nil, cannotRun(who, entry)
+	}
+	spec, err := h.launch(ctx, who.man, entry)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec.Plugin = who.Plugin
+	spec.Log = func(line process.LogLine) { h.logLine(who, line) }
+	if spec.MaxRecord == 0 {
+		spec.MaxRecord = h.limits.Frame
+	}
+	worker, err := process.Start(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	return worker, worker, nil
+}

@@ -1,0 +1,235 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/transport"
+	"github.com/airi-host/airi-host/transport/ndjson"
+)
+
+// What a driver says is done here, in order. All of it runs under the peer's lock.
+
+// step runs the driver once and does what it says, in order, then whatever came
+// of that.
+func (p *peer) step(in protocol.Input) {
+	p.later = append(p.later, in)
+	if len(p.later) > 1 {
+		return // the loop below is at it
+	}
+	for len(p.later) > 0 && !p.closed {
+		in := p.later[0]
+		effects := p.drive(in)
+		if r, ok := in.(protocol.Reply); ok && p.owes {
+			p.owes = false
+			if len(effects) == 0 {
+				p.breakOff(fmt.Errorf("answering plugin %s: %w", p.h.Plugin, r.Err))
+			}
+		}
+		for i, e := range effects {
+			p.do(e, in)
+			effects[i] = nil
+		}
+		p.effects = effects[:0]
+		p.later = p.later[1:]
+	}
+	p.later = nil
+}
+
+// drive contains the driver: after a panic the connection cannot go on, and what
+// waits is freed at its end.
+func (p *peer) drive(in protocol.Input) (effects []protocol.Effect) {
+	if p.broken {
+		return nil
+	}
+	err := contain(func() error {
+		effects = p.driver.Step(time.Now(), in, p.effects[:0])
+		return nil
+	})
+	if err != nil {
+		p.host.logPanic(p.h, err)
+		p.broken = true
+		p.breakOff(fmt.Errorf("the driver of plugin %s: %w", p.h.Plugin, err))
+	}
+	return effects
+}
+
+// breakOff ends the connection with a reason of the host's own.
+func (p *peer) breakOff(why error) {
+	p.fault = why
+	_ = p.conn.Close()
+}
+
+func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
+	switch e := effect.(type) {
+	case protocol.Send:
+		p.send(e.Message, cause)
+	case protocol.Complete:
+		p.complete(e, cause)
+	case protocol.Progress:
+		p.host.drop(p.h, "progress", "nobody follows the call", 1)
+	case protocol.Serve:
+		p.serve(e)
+	case protocol.Abandon:
+		if stop := p.serving[e.ID]; stop != nil {
+			stop()
+		}
+	case protocol.Ran:
+		if _, over := cause.(protocol.Closed); !over { // else lost or ended says it
+			p.h.self.tell(ran{p.gen, e.Step, e.Err})
+		}
+	case protocol.Offered:
+		p.gate.take()
+		p.h.self.tell(offered{offer: e.Offer, gate: p.gate})
+	case protocol.Retracted:
+		p.gate.take()
+		p.h.self.tell(retracted{key: e.Key, gate: p.gate})
+	case protocol.Emitted:
+		p.host.publishChannel(p.h, true, e.Event, p.h.phaseNow())
+	case protocol.Logged:
+		p.host.wireLog(p.h, e)
+	case protocol.Chunk:
+		p.host.drop(p.h, "chunk", "no such route: "+e.Route, 1)
+	case protocol.SetTimer:
+		p.setTimer(e)
+	case protocol.StopTimer:
+		p.stopTimer(e.Timer)
+	case protocol.Dropped:
+		p.host.drop(p.h, e.What, e.Detail, 1)
+	case protocol.Fail:
+		p.breakOff(e.Err)
+	}
+}
+
+// send writes one frame. What cannot be written fails the call that it belongs
+// to; a frame that belongs to none ends the connection, since the peer would
+// wait for it for ever. Where it is the connection that has ended, the reader
+// tells why.
+func (p *peer) send(m protocol.Message, cause protocol.Input) {
+	if in, ok := cause.(protocol.Cancel); ok && in.ID == p.unsent {
+		return
+	}
+	over, err := p.write(m)
+	if err == nil {
+		return
+	}
+	switch in := cause.(type) {
+	case protocol.Invoke:
+		p.unsent = in.ID
+		p.complete(protocol.Complete{ID: in.ID, Err: sendFailure(p.h.Plugin, in.Call.Key, err)}, in)
+		p.step(protocol.Cancel{ID: in.ID, Reason: "not sent"})
+	case protocol.Cancel: // its answer will be late, and counted
+	case protocol.Reply:
+		if !over {
+			p.replyLess(in, err)
+		}
+	default:
+		if !over {
+			p.breakOff(fmt.Errorf("sending to plugin %s: %w", p.h.Plugin, err))
+		}
+	}
+}
+
+// write tells why a frame was not sent, and whether that is because the connection
+// is over.
+func (p *peer) write(m protocol.Message) (over bool, err error) {
+	var frame []byte
+	err = contain(func() (err error) {
+		frame, err = p.codec.Encode(p.frame[:0], m)
+		return err
+	})
+	if err != nil {
+		p.host.logPanic(p.h, err)
+		return false, err
+	}
+	if cap(frame) <= keptFrame {
+		p.frame = frame
+	}
+	p.host.publishWire(p.h, false, m)
+	err = p.conn.Send(frame)
+	return err != nil && !refused(err), err
+}
+
+// refused tells whether a connection refused one frame, and goes on.
+func refused(err error) bool {
+	_, long := errors.AsType[*transport.TooLongError](err)
+	return long || errors.Is(err, transport.ErrFull) || errors.Is(err, ndjson.ErrNewline)
+}
+
+// keptFrame is the largest buffer that is kept for the next frame.
+const keptFrame = 64 << 10
+
+func sendFailure(plugin, key string, err error) error {
+	e := &protocol.Error{Code: protocol.CodeNotReady, Plugin: plugin, Message: key + " of plugin " + plugin + " was not called", Err: err}
+	if errors.Is(err, transport.ErrFull) {
+		e.Code = protocol.CodeOverloaded
+	}
+	if _, ok := errors.AsType[*transport.TooLongError](err); ok {
+		e.Code = protocol.CodeInvalid
+	}
+	return e
+}
+
+// replyLess answers with an error in place of a result that cannot be sent. If
+// that cannot be sent either, or the driver knows the request no more, the
+// connection ends.
+func (p *peer) replyLess(in protocol.Reply, err error) {
+	if in.Err != nil {
+		p.breakOff(fmt.Errorf("answering plugin %s: %w", p.h.Plugin, err))
+		return
+	}
+	p.owes = true
+	p.step(protocol.Reply{ID: in.ID, Err: fmt.Errorf("the host's answer cannot be sent: %w", err)})
+}
+
+// complete ends a call. A driver also completes the calls that it is told to
+// cancel; any other completion without a waiting caller is a late answer.
+func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
+	c := p.calls[e.ID]
+	delete(p.calls, e.ID)
+	if c != nil && c.complete(e.Result, e.Err) {
+		return
+	}
+	if _, ours := cause.(protocol.Cancel); !ours {
+		p.host.drop(p.h, "late-answer", "", 1)
+	}
+}
+
+// serve answers a call of the peer on a goroutine of its own; the driver bounds
+// how many there are.
+func (p *peer) serve(e protocol.Serve) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.serving[e.ID] = cancel
+	go func() {
+		result, err := p.host.serve(ctx, p.h, e.Call)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		cancel()
+		delete(p.serving, e.ID)
+		p.step(protocol.Reply{ID: e.ID, Result: result, Err: err})
+	}()
+}
+
+func (p *peer) setTimer(e protocol.SetTimer) {
+	p.stopTimer(e.Timer)
+	var t *time.Timer
+	t = time.AfterFunc(e.After, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.timers[e.Timer] == t {
+			delete(p.timers, e.Timer)
+			p.step(protocol.Fired{Timer: e.Timer})
+		}
+	})
+	p.timers[e.Timer] = t
+}
+
+func (p *peer) stopTimer(id protocol.TimerID) {
+	if t := p.timers[id]; t != nil {
+		t.Stop()
+		delete(p.timers, id)
+	}
+}

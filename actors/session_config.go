@@ -1,0 +1,66 @@
+package actors
+
+import (
+	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// A configuration is given, or asked for again.
+
+func (s *session) onConfigure(m configure) {
+	open := s.phase == lifecycle.Configured || lifecycle.Session.Can(s.phase, lifecycle.SessionConfigured)
+	if s.end != living || !open {
+		m.reply <- inReferenceWords("Session %s cannot accept configuration during phase %s.", s.h.Session, s.phase)
+		return
+	}
+	s.settleReplies = append(s.settleReplies, m.reply)
+	s.start.Config = &m.config
+	s.applyConfig(m.config)
+}
+
+func (s *session) onNeedConfiguration(m needConfiguration) {
+	if s.end != living || !lifecycle.Session.Can(s.phase, lifecycle.SessionConfigurationNeeded) {
+		m.reply <- inReferenceWords("Session %s cannot move to configuration-needed from %s.", s.h.Session, s.phase)
+		return
+	}
+	s.askConfiguration(m.reason, false)
+	s.shut(unconfigured(s.h.Plugin), func() { m.reply <- nil })
+}
+
+// settleUnconfigured answers the start once the registry knows what is offered and
+// why it cannot be called.
+func (s *session) settleUnconfigured() {
+	if !s.listed {
+		s.settle(nil)
+		return
+	}
+	s.register(setOffers{owner: s.owner(), to: lifecycle.CapAnnounced, reason: unconfigured(s.h.Plugin)}, func() {
+		if s.end == living && s.phase == lifecycle.ConfigurationNeeded {
+			s.settle(nil)
+		}
+	})
+}
+
+func unconfigured(plugin string) string { return "plugin " + plugin + " needs its configuration" }
+
+// askConfiguration waits for a configuration.
+func (s *session) askConfiguration(reason string, atStart bool) {
+	if !s.enter(lifecycle.ConfigurationNeeded, reason) {
+		return
+	}
+	s.start.Config, s.start.RequireConfiguration = nil, true
+	s.say(protocol.Moment{What: protocol.MomentConfigurationNeeded, Reason: reason, AtStart: atStart})
+	s.proceed()
+}
+
+func keyStrings(keys []capability.Key) []string {
+	if len(keys) == 0 {
+		return nil
+	}
+	list := make([]string, len(keys))
+	for i, k := range keys {
+		list[i] = string(k)
+	}
+	return list
+}

@@ -1,0 +1,129 @@
+package actors
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// A plugin's code is read, and its life is a few steps: load, init, setup, stop. One
+// runs at a time, each with a limit.
+
+func (s *session) onLoad(m load) {
+	if s.end != living { // it was stopped the moment that it was listed
+		reply(m.reply, errStopped(s.h.Plugin))
+		return
+	}
+	s.loadReply, s.resume = m.reply, m.resume
+	entry, err := s.man.Entrypoint(m.runtime)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	if entry.Builtin != "" {
+		l, err := s.openPort(entry.Builtin)
+		s.onLinked(linked{l, err})
+		return
+	}
+	s.openPeer(entry)
+}
+
+func (s *session) onLinked(m linked) {
+	s.dialing = nil
+	if s.end != living {
+		s.linkedLate(m.link)
+		return
+	}
+	if m.err != nil {
+		s.fail(m.err)
+		return
+	}
+	s.link = m.link
+	s.h.link.Store(&linkBox{m.link})
+	s.run(protocol.StepLoad)
+}
+
+// linkedLate lets go of a plugin that was still on its way when its session
+// ended: the session goes when it is gone.
+func (s *session) linkedLate(l link) {
+	if l == nil {
+		s.onEnded()
+		return
+	}
+	s.link = l
+	l.kill()
+}
+
+// loaded ends the load, well or not.
+func (s *session) loaded(err error) {
+	if s.loadReply != nil {
+		s.loadReply <- err
+		s.loadReply = nil
+	}
+}
+
+// run passes through a step of the plugin's life; what comes next is in onRan.
+func (s *session) run(step protocol.Step) {
+	if !s.link.has(step) {
+		s.passed(step)
+		return
+	}
+	s.step = step
+	gen, limit := s.gen, s.h.timeouts.step(step)
+	s.stepTimer = time.AfterFunc(limit, func() { s.self.tell(stepExpired{gen, step, limit}) })
+	s.link.run(step, gen)
+}
+
+func (s *session) onRan(m ran) {
+	if m.gen != s.gen || m.step != s.step {
+		return
+	}
+	s.stepTimer.Stop()
+	s.step = ""
+	switch {
+	case m.err == nil:
+		s.passed(m.step)
+	case m.step == protocol.StepStop: // it is stopped all the same
+		s.host.drop(s.h, "stop-hook", m.err.Error(), 1)
+		s.passed(m.step)
+	default:
+		s.fail(m.err)
+	}
+}
+
+func (s *session) passed(step protocol.Step) {
+	switch step {
+	case protocol.StepLoad:
+		if s.enter(lifecycle.Loaded, "") {
+			s.loaded(nil)
+			if s.resume != nil {
+				s.onInitialize(initialize{*s.resume, make(chan error, 1)})
+			}
+		}
+	case protocol.StepInit:
+		s.inited = true
+		s.proceed()
+	case protocol.StepSetup:
+		s.settled, s.reconfigured = !s.reconfigured, false
+		s.proceed()
+	case protocol.StepStop:
+		s.link.end(nil)
+	}
+}
+
+func (s *session) onStepExpired(m stepExpired) {
+	if m.gen != s.gen || m.step != s.step {
+		return
+	}
+	s.step = ""
+	if m.step == protocol.StepStop {
+		s.host.drop(s.h, "late-stop", fmt.Sprintf("the stop hook did not finish within %s", m.limit), 1)
+		s.link.end(nil)
+		return
+	}
+	s.fail(failure(protocol.CodeTimeout, s.h.Plugin, fmt.Sprintf(
+		"%s of plugin %s did not finish within %s: mend its hook, or raise airi-host.timeouts.%s in its manifest",
+		m.step, s.h.Plugin, m.limit, m.step)))
+}

@@ -1,0 +1,91 @@
+package actors
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// What the session offers, before its plugin runs and while it does.
+
+// offerKnown announces what is known before the plugin runs: what a program
+// declares, and what the manifest promises beside that.
+func (s *session) offerKnown() {
+	if p, ok := s.link.(*port); ok {
+		for _, o := range p.program.Offers() {
+			s.onOffered(offered{offer: o})
+		}
+	}
+	promised := map[string]struct{}{}
+	for _, key := range s.man.Host.Offers {
+		if _, made := s.offers[string(key)]; !made {
+			s.onOffered(offered{offer: protocol.Offer{Key: string(key)}})
+			promised[string(key)] = struct{}{}
+		}
+	}
+	s.promised = promised
+}
+
+// breakPromises withdraws what the manifest says that the plugin offers, and the
+// plugin does not: nobody could call it.
+func (s *session) breakPromises() {
+	for _, key := range slices.Sorted(maps.Keys(s.promised)) {
+		delete(s.offers, key)
+		reason := "plugin " + s.h.Plugin + " did not offer it, though airi-host.offers in its manifest says so"
+		s.host.registry.tell(withdrawOffer{owner: s.owner(), key: capability.Key(key), reason: reason})
+		s.host.drop(s.h, "promise", key+": "+reason, 1)
+	}
+	s.promised = nil
+}
+
+func (s *session) onOffered(m offered) {
+	defer m.gate.give()
+	if s.end != living {
+		reply(m.reply, errStopped(s.h.Plugin))
+		return
+	}
+	o := m.offer
+	if s.offers == nil {
+		s.offers = map[string]struct{}{}
+	}
+	s.offers[o.Key], s.listed = struct{}{}, true
+	delete(s.promised, o.Key)
+	s.host.registry.tell(addOffer{offer: s.offerOf(o), ready: s.open, session: s.h, reply: m.reply})
+}
+
+func (s *session) offerOf(o protocol.Offer) capability.Offer {
+	priority := o.Priority
+	if priority == 0 {
+		priority = s.man.Host.Priority
+	}
+	return capability.Offer{
+		Key: capability.Key(o.Key), Owner: s.owner(), Priority: priority, Invocable: o.Invocable,
+		Description: o.Description, InputSchema: o.InputSchema, Metadata: o.Metadata, Target: s.h,
+	}
+}
+
+func (s *session) onRetracted(m retracted) {
+	defer m.gate.give()
+	if _, ok := s.offers[m.key]; !ok || s.end != living {
+		reply(m.reply, failure(protocol.CodeNotFound, s.h.Plugin, "plugin "+s.h.Plugin+" does not offer "+m.key))
+		return
+	}
+	delete(s.offers, m.key)
+	s.host.registry.tell(dropOffer{owner: s.owner(), key: capability.Key(m.key), reply: m.reply})
+}
+
+func reply(to chan<- error, err error) {
+	if to != nil {
+		to <- err
+	}
+}
+
+func (s *session) owner() capability.Owner { return s.h.owner() }
+
+// register asks the registry for something and goes on when it is done.
+func (s *session) register(what registryWork, then func()) {
+	self := s.self
+	s.host.registry.tell(tracked{what, func() { self.tell(registered{then}) }})
+}
