@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // The limits when [Options] say nothing.
@@ -33,6 +34,9 @@ type Options struct {
 	// one. Nil is for nothing to be run: then what such a manifest says is not known,
 	// which a note tells.
 	Evaluate func(ctx context.Context, module string) ([]byte, error)
+	// Builtins are the names of the plugins that are compiled into the host; nil is
+	// for not knowing, and takes every name.
+	Builtins []string
 	// MaxFiles is how many directory entries Discover looks at below one path; 0
 	// or less is DefaultMaxFiles.
 	MaxFiles int
@@ -157,8 +161,26 @@ func (r *reader) checkEntries(m *Manifest) {
 	if unclear {
 		return // what would be run is not known, or would be named twice
 	}
-	_, problem := m.entry(r.opts.Runtime)
+	entry, problem := m.entry(r.opts.Runtime)
+	if problem == nil {
+		problem = r.unknownBuiltin(entry)
+	}
 	if problem != nil && !slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Field == problem.Field }) {
 		r.add(fieldPath(problem.Field), "%s", problem.Message)
+	}
+}
+
+// unknownBuiltin is the problem of an entry that this host has not got.
+func (r *reader) unknownBuiltin(e Entry) *Problem {
+	if e.Builtin == "" || r.opts.Builtins == nil || slices.Contains(r.opts.Builtins, e.Builtin) {
+		return nil
+	}
+	there := "none is"
+	if len(r.opts.Builtins) > 0 {
+		there = "expected one of " + strings.Join(r.opts.Builtins, ", ")
+	}
+	return &Problem{
+		Field:   "entrypoints.go",
+		Message: fmt.Sprintf("no plugin %s is compiled into this host: %s", quote(e.Builtin), there),
 	}
 }

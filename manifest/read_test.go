@@ -113,3 +113,26 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestRead_knowsWhatIsCompiledIn(t *testing.T) {
+	dir := tree(t, map[string]string{"plugin.json": `{"apiVersion":"v1","kind":"manifest.plugin.airi.moeru.ai","name":"x","entrypoints":{"go":"builtin:x"}}`})
+	file := filepath.Join(dir, "plugin.json")
+	for name, test := range map[string]struct {
+		builtins []string
+		want     string
+	}{
+		"not known": {nil, ""},
+		"there":     {[]string{"w", "x"}, ""},
+		"others":    {[]string{"a", "b"}, `no plugin "x" is compiled into this host: expected one of a, b`},
+		"none":      {[]string{}, `no plugin "x" is compiled into this host: none is`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, problems := Read(file, Options{Builtins: test.builtins})
+			if test.want == "" {
+				require.Empty(t, problems)
+				return
+			}
+			require.Equal(t, Problems{{File: file, Field: "entrypoints.go", Message: test.want}}, problems)
+		})
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,10 +78,11 @@ func (h *house) close(now context.Context, drain time.Duration) error {
 // manifests says how manifests are read; those that are code are evaluated only
 // where exec says so.
 func (c *cli) manifests(exec bool) manifest.Options {
-	if !exec {
-		return manifest.Options{}
+	opts := manifest.Options{Builtins: slices.Sorted(maps.Keys(programs()))}
+	if exec {
+		opts.Evaluate = c.modules.Evaluate
 	}
-	return manifest.Options{Evaluate: c.modules.Evaluate}
+	return opts
 }
 
 // discover finds the plugins of directories, and tells what is wrong with them and

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -21,12 +23,12 @@ func (c *cli) lifecycleCommand() *cobra.Command {
 			"Edges that this host adds to the reference host's are marked.",
 		Args: c.arguments(0, 0, "no argument"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if c.json() && !cmd.Flags().Changed("format") {
-				format = lifecycle.FormatJSON
-			}
 			m, err := machineCalled(machine)
 			if err != nil {
 				return usageError{err}
+			}
+			if c.json() && !cmd.Flags().Changed("format") {
+				return c.encodeMachine(m)
 			}
 			if err := lifecycle.Render(c.out, m, format); err != nil {
 				return usageError{fmt.Errorf("--format: %w", err)}
@@ -37,6 +39,16 @@ func (c *cli) lifecycleCommand() *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", lifecycle.FormatTable, "how to print it: "+strings.Join(lifecycle.Formats(), ", "))
 	cmd.Flags().StringVar(&machine, "machine", lifecycle.Session.Name(), "which one: "+strings.Join(machineNames(), ", "))
 	return cmd
+}
+
+// encodeMachine prints a machine as one JSON object on one line.
+func (c *cli) encodeMachine(m *lifecycle.Machine) error {
+	var text bytes.Buffer
+	if err := lifecycle.Render(&text, m, lifecycle.FormatJSON); err != nil {
+		return err
+	}
+	c.encode(json.RawMessage(text.Bytes()))
+	return nil
 }
 
 func machineNames() []string {

@@ -83,7 +83,7 @@ func (c *cli) root() *cobra.Command {
 		Long:          rootText,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          c.arguments(0, 0, "no argument"),
+		Args:          unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -120,4 +120,18 @@ func (c *cli) arguments(least, most int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// unknownCommand refuses what is no command, and says what there is.
+func unknownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, cmd := range root.Commands() {
+		if cmd.IsAvailableCommand() {
+			names = append(names, cmd.Name())
+		}
+	}
+	return usageError{fmt.Errorf("there is no command %q: expected one of %s", args[0], strings.Join(names, ", "))}
 }
