@@ -72,6 +72,7 @@ func TestCodec_refusesWhatIsNoFrame(t *testing.T) {
 		`{"type":"e","payload":{"body":1,"body":1}}`: `payload: expected every key once, got "body" twice`,
 		`{"type":"e","payload":{},"eventa":{}}`:      "got both",
 		`{"hopsRemaining":1,"eventa":{"id":"e"}}`:    "deliveryId: expected a string",
+
 		`{"deliveryId":"","hopsRemaining":1,"eventa":{"id":"e"}}`:           "deliveryId: expected a string",
 		`{"deliveryId":"d","eventa":{"id":"e"}}`:                            "hopsRemaining: expected an integer",
 		`{"deliveryId":"d","hopsRemaining":-1,"eventa":{"id":"e"}}`:         "hopsRemaining: expected an integer",
