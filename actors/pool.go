@@ -43,10 +43,25 @@ func (p *pool) Schedule(f func()) {
 func (p *pool) Throughput() int { return mailboxSlice }
 
 func (p *pool) run(f func()) {
+	growStack()
 	for f != nil {
 		f()
 		f = p.park()
 	}
+}
+
+// stackRoom is what the handling of a message takes of a stack, at most in usual
+// cases: the mailbox, the session, the state machine.
+const stackRoom = 6 << 10
+
+// growStack makes room on a new goroutine's stack while there is next to nothing on
+// it to move. Grown later, in the midst of a message, it would cost several times as
+// much, and more than once.
+//
+//go:noinline
+func growStack() byte {
+	var room [stackRoom]byte
+	return room[runtime.NumGoroutine()%stackRoom]
 }
 
 // park waits for more to do; nil means that there are enough who do.
