@@ -87,16 +87,17 @@ func (h *Host) Offers() []capability.Offer { return h.snapshot().Offers() }
 func (h *Host) snapshot() *capability.Snapshot { return h.caps.Snapshot() }
 
 // Wait returns when the capability is ready. A timeout of 0 or less means the
-// host's limit (Timeouts.Capabilities).
-func (h *Host) Wait(ctx context.Context, timeout time.Duration, key string) (capability.Descriptor, error) {
+// host's limit (Timeouts.Capabilities). The descriptor is shared by all who wait,
+// and not to be written to.
+func (h *Host) Wait(ctx context.Context, timeout time.Duration, key string) (*capability.Descriptor, error) {
 	if err := h.alive(); err != nil {
-		return capability.Descriptor{}, err
+		return nil, err
 	}
 	d, err := h.caps.Wait(ctx, capability.Key(key), orDefault(timeout, h.timeouts.Capabilities))
-	if errors.Is(err, capability.ErrClosed) {
-		err = ErrShutdown
+	if err != nil {
+		return nil, closedToShutdown(err)
 	}
-	return d, err
+	return d, nil
 }
 
 // WaitAll returns when each of the capabilities has been ready; each has the full
@@ -110,8 +111,12 @@ func (h *Host) WaitAll(ctx context.Context, timeout time.Duration, keys ...strin
 		list[i] = capability.Key(k)
 	}
 	err := h.caps.WaitAll(ctx, list, orDefault(timeout, h.timeouts.Capabilities))
+	return closedToShutdown(err)
+}
+
+func closedToShutdown(err error) error {
 	if errors.Is(err, capability.ErrClosed) {
-		err = ErrShutdown
+		return ErrShutdown
 	}
 	return err
 }

@@ -75,7 +75,7 @@ func capsRegistry(l *lab) {
 // twoWaiters tells whether two who wait for a key get the same descriptor.
 func twoWaiters(l *lab) bool {
 	type waited struct {
-		d   capability.Descriptor
+		d   *capability.Descriptor
 		err error
 	}
 	got := make(chan waited, 2)

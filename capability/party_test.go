@@ -33,7 +33,7 @@ func TestWait_readyBetweenTheLooks(t *testing.T) {
 	ctx := lateContext{t.Context(), func() { want = hostReady(t, r, "k") }}
 	got, err := r.Wait(ctx, "k", time.Minute)
 	require.NoError(t, err)
-	require.Equal(t, want, got)
+	require.Equal(t, &want, got)
 	require.NotEmpty(t, want.Key)
 	wantNobodyWaits(t, r)
 }

@@ -108,8 +108,8 @@ func TestReference_registry(t *testing.T) {
 				want := hostReady(t, r, "same")
 				first, second := <-one, <-two
 				require.NoError(t, errors.Join(first.err, second.err))
-				require.Equal(t, want, first.got)
-				return fmt.Sprint(text(t, first.got) == text(t, second.got))
+				require.Equal(t, &want, first.got)
+				return fmt.Sprint(first.got == second.got)
 			},
 		})
 	})

@@ -21,28 +21,31 @@ const (
 // one is. After the timeout it fails with a [*TimeoutError]; a timeout of zero or
 // less stands for [DefaultWait], and none lasts for ever. When ctx ends it fails with
 // an error that wraps [context.Cause]; when too many wait already, with a
-// [*WaitLimitError]. All who wait for a key get the same descriptor, and whoever
-// gives up leaves nothing behind.
+// [*WaitLimitError]; after Close, with [ErrClosed]. Whoever gives up leaves nothing
+// behind.
 //
-// The timeout may be exceeded by a millisecond, never cut short. Any goroutine may
-// call Wait but the one that changes the registry, which would wait for itself.
-func (r *Registry) Wait(ctx context.Context, key Key, timeout time.Duration) (Descriptor, error) {
+// All who wait for a key share one descriptor, which nobody may write to: a copy for
+// each would cost more than all else there is to waking them. The timeout may be
+// exceeded by a millisecond, never cut short. Any goroutine may call Wait but the one
+// that changes the registry, which would wait for itself.
+func (r *Registry) Wait(ctx context.Context, key Key, timeout time.Duration) (*Descriptor, error) {
 	if e := r.Snapshot().keys.get(key); e.ready() {
-		return e.descriptor(), nil
+		d := e.descriptor()
+		return &d, nil
 	}
 	p, err := r.join(ctx, key, timeout)
 	if err != nil {
-		return Descriptor{}, err
+		return nil, err
 	}
 	if done := p.other(ctx); done == nil {
 		<-p.over // the usual way, which costs least
 	} else if r.sleep(p, done) {
-		return Descriptor{}, gaveUp(ctx, key)
+		return nil, gaveUp(ctx, key)
 	}
 	if p.end != cameReady {
-		return Descriptor{}, p.failure(ctx, timeout)
+		return nil, p.failure(ctx, timeout)
 	}
-	return *p.ready, nil
+	return p.ready, nil
 }
 
 // sleep waits with a party, or until the caller's own context is done, and reports

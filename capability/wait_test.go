@@ -14,7 +14,7 @@ import (
 
 // waited is how a Wait ended, and when.
 type waited struct {
-	got   Descriptor
+	got   *Descriptor
 	err   error
 	after time.Duration
 }
@@ -44,7 +44,7 @@ func TestWait_readyAlready(t *testing.T) {
 	cancel()
 	got, err := r.Wait(ended, "k", 0) // what is there need not be awaited
 	require.NoError(t, err)
-	require.Equal(t, want, got)
+	require.Equal(t, &want, got)
 	wantNobodyWaits(t, r)
 }
 
@@ -71,7 +71,7 @@ func TestWait_allGetTheSameDescriptorOnce(t *testing.T) {
 		for _, w := range waits {
 			got := <-w
 			require.NoError(t, got.err)
-			require.Equal(t, want, got.got)
+			require.Equal(t, &want, got.got)
 			require.Equal(t, time.Second, got.after)
 		}
 		require.Equal(t, 1, r.Waiting(), "the other key's")
@@ -89,7 +89,7 @@ func TestWait_isForAnyOwner(t *testing.T) {
 		serve(t, r, 7, plugin("p"), "tool:x", 0)
 		got := <-waits
 		require.NoError(t, got.err)
-		require.Equal(t, Descriptor{Key: "tool:x", State: ready, UpdatedAt: 7}, got.got)
+		require.Equal(t, &Descriptor{Key: "tool:x", State: ready, UpdatedAt: 7}, got.got)
 	})
 }
 
