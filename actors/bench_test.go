@@ -171,7 +171,7 @@ func BenchmarkWakeSessions(b *testing.B) {
 			info, err := h.Load(context.Background(), benchManifest(i), StartOptions{})
 			require.NoError(b, err)
 			replies[i] = make(chan error, 1)
-			h.find(info.ID).self.tell(initialize{StartOptions{Requires: []string{"cap:late"}}, replies[i]})
+			h.find(info.ID).self.tell(initialize{opts: StartOptions{Requires: []string{"cap:late"}}, reply: replies[i]})
 		}
 		for h.caps.Waiting() < sessions {
 			runtime.Gosched()

@@ -191,7 +191,7 @@ func TestConfiguration_crossesWithReady(t *testing.T) {
 				require.NoError(t, err)
 				reply, crossed := make(chan error, 2), make(chan struct{})
 				self := h.find(info.ID).self
-				self.tell(initialize{StartOptions{}, reply})
+				self.tell(initialize{reply: reply})
 				settle()
 				gen := 0 // nothing was void so far
 				self.tell(registered{func() {

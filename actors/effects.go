@@ -118,6 +118,9 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 	}
 	switch in := cause.(type) {
 	case protocol.Invoke:
+		if over {
+			err = endedError{err}
+		}
 		p.unsent = in.ID
 		p.complete(protocol.Complete{ID: in.ID, Err: sendFailure(p.h.Plugin, in.Call.Key, err)}, in)
 		p.step(protocol.Cancel{ID: in.ID, Reason: "not sent"})

@@ -47,15 +47,49 @@ func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 		h.fanOut(ctx, c, began)
 		return nil, nil
 	}
-	who, err := h.owner(ctx, key, c, began)
-	if err != nil {
-		return nil, err
-	}
-	result, err := h.callOn(ctx, who, c, limitOf(ctx, c, who, began))
+	result, err := h.callOwner(ctx, key, c, began)
 	if err == nil && key.Kind() == capability.KindTool {
 		err = toolFailure(result)
 	}
 	return result, err
+}
+
+// callOwner calls whoever owns the key. A call that waits for a restart also
+// outlasts the moment in which its owner is dead, and still looks ready: nobody
+// heard of the call, so that it may be made again.
+func (h *Host) callOwner(ctx context.Context, key capability.Key, c protocol.Call, began time.Time) (json.RawMessage, error) {
+	for {
+		who, err := h.owner(ctx, key, c, began)
+		if err != nil {
+			return nil, err
+		}
+		l := limitOf(ctx, c, who, began)
+		result, err := h.callOn(ctx, who, c, l)
+		if _, unheard := errors.AsType[endedError](err); !unheard || !c.Wait {
+			return result, err
+		}
+		if gone := awaitEnd(ctx, who, err, l); gone != nil {
+			return nil, gone
+		}
+	}
+}
+
+// awaitEnd returns when a session whose link has ended has ended too, or with an
+// error at the limit.
+func awaitEnd(ctx context.Context, who *handle, why error, l limit) error {
+	ctx, cancel := context.WithDeadline(ctx, l.at)
+	defer cancel()
+	for {
+		at, changed := who.watch()
+		if isOver(at.phase) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return gaveUp(ctx, who.Plugin, why.Error(), l)
+		}
+	}
 }
 
 // limit is the deadline of one call and where it came from, for its error.

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -114,8 +115,17 @@ func (p *peer) invoke(c *call) {
 
 // outcomeNever is the failure of a call that was not even sent.
 func outcomeNever(plugin, key string) error {
-	return failure(protocol.CodeNotReady, plugin, fmt.Sprintf("%s of plugin %s was not called: it has ended", key, plugin))
+	return &protocol.Error{
+		Code: protocol.CodeNotReady, Plugin: plugin, Message: fmt.Sprintf("%s of plugin %s was not called", key, plugin),
+		Err: endedError{errors.New("it has ended")},
+	}
 }
+
+// endedError tells that the connection had ended before a call was sent: the
+// plugin never heard of it, and its session ends as well.
+type endedError struct{ error }
+
+func (e endedError) Unwrap() error { return e.error }
 
 func (p *peer) cancel(c *call, reason string) {
 	p.mu.Lock()

@@ -47,8 +47,9 @@ type session struct {
 	// reconfigured tells that the configuration changed while setup ran, so that
 	// it has to run again.
 	reconfigured bool
-	// end is set once the session is on its way out.
+	// end is set once the session is on its way out; why is what it failed of.
 	end ending
+	why error
 	// dialing ends the making of the link; nil when it is over.
 	dialing context.CancelFunc
 	// linkGone tells that nothing of the plugin runs any more; leaving, that the
@@ -117,10 +118,12 @@ type (
 		step  protocol.Step
 		limit time.Duration
 	}
-	// initialize takes a loaded session towards ready.
+	// initialize takes a loaded session towards ready. starts tells that it is the
+	// second half of a start, which ends with what ended the session meanwhile.
 	initialize struct {
-		opts  StartOptions
-		reply chan<- error
+		opts   StartOptions
+		reply  chan<- error
+		starts bool
 	}
 	// requirements tells whether all that is needed is ready now.
 	requirements struct {

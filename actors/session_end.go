@@ -56,6 +56,7 @@ func (s *session) failed(err error) {
 	if s.end != failing {
 		return
 	}
+	s.why = err
 	defer func() { // also when telling it panics
 		s.letGo(err)
 		replies := s.handOver()

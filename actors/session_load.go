@@ -99,7 +99,7 @@ func (s *session) passed(step protocol.Step) {
 		if s.enter(lifecycle.Loaded, "") {
 			s.loaded(nil)
 			if s.resume != nil {
-				s.onInitialize(initialize{*s.resume, make(chan error, 1)})
+				s.onInitialize(initialize{opts: *s.resume, reply: make(chan error, 1)})
 			}
 		}
 	case protocol.StepInit:

@@ -15,6 +15,15 @@ import (
 // required, init, configure, setup.
 
 func (s *session) onInitialize(m initialize) {
+	switch {
+	case !m.starts || s.end != failing:
+	case s.phase == lifecycle.Failed:
+		m.reply <- s.why
+		return
+	default: // it is about to be told
+		s.settleReplies = append(s.settleReplies, m.reply)
+		return
+	}
 	if s.end != living || !lifecycle.Session.Can(s.phase, lifecycle.SessionStartAuthentication) {
 		m.reply <- inReferenceWords("Session %s cannot initialize from phase %s. Expected loaded.", s.h.Session, s.phase)
 		return

@@ -71,7 +71,7 @@ func (h *Host) Init(ctx context.Context, session string, opts StartOptions) (Ses
 	if err != nil {
 		return SessionInfo{}, err
 	}
-	return h.request(ctx, who, func(reply chan<- error) any { return initialize{opts, reply} })
+	return h.request(ctx, who, func(reply chan<- error) any { return initialize{opts: opts, reply: reply} })
 }
 
 func (h *Host) request(ctx context.Context, who *handle, build func(chan<- error) any) (SessionInfo, error) {
@@ -130,7 +130,12 @@ func (h *Host) finishStart(ctx context.Context, who *handle, loaded <-chan error
 	if err != nil {
 		return info, err
 	}
-	return h.Init(ctx, info.ID, opts)
+	if err := h.alive(); err != nil {
+		return SessionInfo{}, err
+	}
+	return h.request(ctx, who, func(reply chan<- error) any {
+		return initialize{opts: opts, reply: reply, starts: true}
+	})
 }
 
 // Stop ends a session in good order: its stop hook, its capabilities, its

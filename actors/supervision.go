@@ -69,7 +69,7 @@ func (p *supervisor) arm() {
 // all the same is up to the caller.
 func (p *supervisor) cancelRestart() {
 	p.gen++
-	p.notice, p.retryAt = nil, time.Time{}
+	p.retryAt = time.Time{}
 	if p.timer != nil {
 		p.timer.Stop()
 		p.timer = nil
@@ -128,6 +128,7 @@ func (p *supervisor) onHeirOf(m heirOf) {
 // onShuttingDown cancels a restart; the host stops the session itself.
 func (p *supervisor) onShuttingDown() {
 	waits := !p.retryAt.IsZero()
+	p.notice = nil
 	p.cancelRestart()
 	if waits {
 		p.current.setComeback(noComeback, time.Time{})

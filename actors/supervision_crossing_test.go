@@ -90,6 +90,54 @@ func TestSupervision_aCallThatWaitsHasItsDeadline(t *testing.T) {
 	})
 }
 
+// TestSupervision_aCallThatWaitsOutlastsTheMomentOfDeath has an owner that is dead
+// already, and whose session does not know it yet.
+func TestSupervision_aCallThatWaitsOutlastsTheMomentOfDeath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := startMortal(t, Options{}, nil, "tool:a")
+		startReady(t, m.host, farManifest())
+		busy := make(chan struct{})
+		m.host.current("far").self.tell(registered{func() { <-busy }})
+		m.dies()
+		waiting := m.begins(protocol.Call{Key: "tool:a", Wait: true})
+		late := m.begins(protocol.Call{Key: "tool:a", Wait: true, Deadline: time.Now().Add(time.Millisecond)})
+		_, err := callKey(t, m.host, "tool:a")
+		wantCode(t, err, protocol.CodeNotReady, "tool:a of plugin far was not called: it has ended")
+		wantCode(t, (<-late).err, protocol.CodeTimeout,
+			"tool:a of plugin far was not called: it has ended before the deadline (the call's own deadline)")
+		close(busy)
+		got := <-waiting
+		require.NoError(t, got.err)
+		require.Equal(t, "2", got.result)
+	})
+}
+
+// TestSupervision_aStartEndsWithTheCrashBetweenItsHalves has a plugin that dies when
+// it is loaded, before or after its session knows.
+func TestSupervision_aStartEndsWithTheCrashBetweenItsHalves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := startMortal(t, Options{}, nil, "tool:a")
+		p := spySupervisor(m.host, "far")
+		for range 2 {
+			who, loaded, err := m.host.begin(t.Context(), farManifest(), "", &StartOptions{})
+			require.NoError(t, err)
+			settle()
+			busy := make(chan struct{})
+			p.self.tell(func() { <-busy })
+			m.dies()
+			early := begun(func() (SessionInfo, error) { return m.host.finishStart(t.Context(), who, loaded, StartOptions{}) })
+			close(busy)
+			require.EqualError(t, (<-early).err, "EOF")
+			again := make(chan error)
+			close(again)
+			_, err = m.host.finishStart(t.Context(), who, again, StartOptions{})
+			require.EqualError(t, err, "EOF")
+			_, err = m.host.Stop(t.Context(), who.Session)
+			require.NoError(t, err)
+		}
+	})
+}
+
 // TestSupervision_whatIsLeftOfACrashIsGoneFirst has a worker that closed its pipe and
 // lives on, until it is made to end.
 func TestSupervision_whatIsLeftOfACrashIsGoneFirst(t *testing.T) {

@@ -32,8 +32,9 @@ type supervisor struct {
 	// heirTo is the id of the crashed session that the current one was made for.
 	heirTo string
 
-	// notice is what is told of a crash once its session has failed; retryAt is
-	// when the next one is started. Both are void when cancelRestart was called.
+	// notice is what is told of a crash once its session has failed, also when a
+	// start by hand has overtaken that; retryAt is when the next session is started,
+	// void when cancelRestart was called.
 	notice  *Restart
 	retryAt time.Time
 	timer   *time.Timer
@@ -246,6 +247,7 @@ func (p *supervisor) onSessionStopping(m sessionStopping) {
 	if m.h != p.current {
 		return
 	}
+	p.notice = nil
 	p.cancelRestart()
 	p.crashes.forgive()
 	m.h.setComeback(noComeback, time.Time{})

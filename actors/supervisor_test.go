@@ -167,3 +167,27 @@ func TestSupervisor_aStopThatComesBeforeTheLoadIsAStop(t *testing.T) {
 		require.Zero(t, m.born())
 	})
 }
+
+// TestSupervisor_aStartThatOvertakesTheFailureHidesNoCrash has a start by hand that
+// comes when the session has failed, and the supervisor has not heard that yet.
+func TestSupervisor_aStartThatOvertakesTheFailureHidesNoCrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := startMortal(t, Options{}, nil, "tool:a")
+		p := spySupervisor(m.host, "far")
+		startReady(t, m.host, farManifest())
+		told := pauses(t, m.host)
+		registry, supervisor := make(chan struct{}), make(chan struct{})
+		m.host.registry.tell(tracked{dropOffers{}, func() { <-registry }})
+		m.dies()
+		settle()
+		p.self.tell(func() { <-supervisor })
+		started := beginStart(t, m.host, farManifest())
+		close(registry)
+		settle()
+		wantPhase(t, m.host, "far", lifecycle.Failed)
+		close(supervisor)
+		require.NoError(t, (<-started).err)
+		require.Len(t, told(), 1)
+		require.Equal(t, 1, m.worker().Crashes)
+	})
+}
