@@ -52,7 +52,7 @@ func (p *pool) run(f func()) {
 
 // stackRoom is what the handling of a message takes of a stack, at most in usual
 // cases: the mailbox, the session, the state machine.
-const stackRoom = 6 << 10
+const stackRoom = 12 << 10
 
 // growStack makes room on a new goroutine's stack while there is next to nothing on
 // it to move. Grown later, in the midst of a message, it would cost several times as
