@@ -21,7 +21,9 @@ func (s *session) enter(to lifecycle.State, reason string) bool {
 	}
 	s.phase = next
 	s.h.enter(next, reason, s.now)
-	s.host.publish(PhaseChanged{Origin: s.h.Origin, From: from, To: next, At: s.now, Reason: reason})
+	if s.host.wants(KindPhase) { // making the event would be the dearest part of it
+		s.host.publish(PhaseChanged{Origin: s.h.Origin, From: from, To: next, At: s.now, Reason: reason})
+	}
 	return true
 }
 
