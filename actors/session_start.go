@@ -16,6 +16,9 @@ import (
 
 func (s *session) onInitialize(m initialize) {
 	switch {
+	case m.starts && s.end == living && s.phase == lifecycle.Loading: // it goes on once it is loaded
+		s.settleReplies, s.resume = append(s.settleReplies, m.reply), &m.opts
+		return
 	case !m.starts || s.end != failing:
 	case s.phase == lifecycle.Failed:
 		m.reply <- s.why

@@ -126,16 +126,12 @@ func (h *Host) StartAll(ctx context.Context, list []*manifest.Manifest, options 
 }
 
 func (h *Host) finishStart(ctx context.Context, who *handle, loaded <-chan error, opts StartOptions) (SessionInfo, error) {
-	info, err := h.outcome(ctx, who, loaded)
-	if err != nil {
+	answer := make(chan error, 1)
+	who.self.tell(initialize{opts: opts, reply: answer, starts: true})
+	if info, err := h.outcome(ctx, who, loaded); err != nil {
 		return info, err
 	}
-	if err := h.alive(); err != nil {
-		return SessionInfo{}, err
-	}
-	return h.request(ctx, who, func(reply chan<- error) any {
-		return initialize{opts: opts, reply: reply, starts: true}
-	})
+	return h.outcome(ctx, who, answer)
 }
 
 // Stop ends a session in good order: its stop hook, its capabilities, its
