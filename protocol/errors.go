@@ -29,6 +29,8 @@ const (
 	CodeDenied Code = "denied"
 	// CodeAmbiguous: several owners, and the kind demands that one is named.
 	CodeAmbiguous Code = "ambiguous"
+	// CodeConfiguration: the plugin refuses its configuration; the message says why.
+	CodeConfiguration Code = "configuration"
 	// CodeWire: the peer broke the rules of its wire.
 	CodeWire Code = "wire"
 	// CodeInternal: the host's own fault.

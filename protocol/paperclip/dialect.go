@@ -30,6 +30,12 @@ type Plugin struct {
 	// invocation, from a timer of its own for example; nil stands for none. It is
 	// asked anew each time, so that the answer may change.
 	Proactive func(company string) bool
+	// ValidateConfig has a worker that can tell asked whether it takes the
+	// configuration that it begins with; one that it refuses fails the setup step
+	// with protocol.CodeConfiguration. The reference host asks when a configuration
+	// is stored, and not when a worker begins. A configuration that changes is
+	// always asked about first.
+	ValidateConfig bool
 	// Handles tells whether the host has a service for a worker's method. What it
 	// has not is answered with -32601 before any grant is looked at. Nil asks
 	// through Serve: then a Reply with protocol.CodeNotFound is that answer, and

@@ -20,9 +20,9 @@
 // # Calls of a worker
 //
 // A worker passes through two steps: [protocol.StepSetup] is the method initialize,
-// whose parameters Run gives ({manifest, config, instanceInfo, apiVersion,
-// databaseNamespace}), and [protocol.StepStop] is shutdown. The kinds of
-// capabilities become methods:
+// with the parameters that [Dialect.Initialize] makes, and [protocol.StepStop] is
+// shutdown. A second setup step is a changed configuration: validateConfig, if the
+// worker has it, then configChanged. The kinds of capabilities become methods:
 //
 //	tool:NAME                executeTool       input: its parameters; needs a company
 //	action:KEY               performAction     {params?}

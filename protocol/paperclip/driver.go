@@ -52,6 +52,8 @@ type driver struct {
 	numbers map[protocol.CallID]uint64
 	// running is the step that runs, or its zero value.
 	running running
+	// isInitialized tells that initialize was answered well.
+	isInitialized bool
 	// endpoints and environments are what the manifest declares; supported is
 	// what the worker reported.
 	endpoints    []endpoint

@@ -65,6 +65,8 @@ func (r rig) line(e protocol.Effect) string {
 		return "fail " + e.Err.Error()
 	case protocol.SetTimer:
 		return "timer " + e.After.String()
+	case protocol.Retracted:
+		return "retracted " + e.Key
 	default:
 		return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T %v", e, e), "protocol."))
 	}

@@ -4,18 +4,19 @@ import "strings"
 
 // The methods that a driver knows by name.
 const (
-	methodInitialize    = "initialize"
-	methodHealth        = "health"
-	methodShutdown      = "shutdown"
-	methodConfigChanged = "configChanged"
-	methodOnEvent       = "onEvent"
-	methodRunJob        = "runJob"
-	methodWebhook       = "handleWebhook"
-	methodAPIRequest    = "handleApiRequest"
-	methodGetData       = "getData"
-	methodPerformAction = "performAction"
-	methodExecuteTool   = "executeTool"
-	methodSessionEvent  = "agents.sessions.event"
+	methodInitialize     = "initialize"
+	methodHealth         = "health"
+	methodShutdown       = "shutdown"
+	methodValidateConfig = "validateConfig"
+	methodConfigChanged  = "configChanged"
+	methodOnEvent        = "onEvent"
+	methodRunJob         = "runJob"
+	methodWebhook        = "handleWebhook"
+	methodAPIRequest     = "handleApiRequest"
+	methodGetData        = "getData"
+	methodPerformAction  = "performAction"
+	methodExecuteTool    = "executeTool"
+	methodSessionEvent   = "agents.sessions.event"
 
 	methodGetConfig     = "config.get"
 	methodListCompanies = "companies.list"
@@ -34,7 +35,7 @@ var always = []string{
 // them, those of both releases: the pseudo-terminal of 2026.824 is setupTokenPty,
 // that of 2026.916 is loginPty.
 var hooks = []string{
-	"validateConfig", methodConfigChanged, methodHealth, methodShutdown, methodAPIRequest,
+	methodValidateConfig, methodConfigChanged, methodHealth, methodShutdown, methodAPIRequest,
 	"detectExternalObjects", "resolveExternalObject", "refreshExternalObjects",
 	"environmentValidateConfig", "environmentProbe",
 	"environmentAcquireLease", "environmentResumeLease", "environmentReleaseLease", "environmentDestroyLease",

@@ -244,7 +244,7 @@ func (h *hostReplay) request(m Request) {
 	m.ID = json.RawMessage(ours)
 	running := h.d.running.step != ""
 	switch {
-	case m.Method == methodInitialize:
+	case m.Method == methodInitialize && !h.d.isInitialized:
 		h.step(protocol.Run{Step: protocol.StepSetup, Params: m.Params})
 	case m.Method == methodShutdown && !running:
 		h.step(protocol.Run{Step: protocol.StepStop})

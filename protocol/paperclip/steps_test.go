@@ -56,10 +56,10 @@ func TestSteps_setupKeepsWhatTheWorkerReports(t *testing.T) {
 	r.setup()
 	require.Equal(t, []string{
 		"offered environment:e1.probe", "offered environment:e1.execute", "ran setup ok",
-	}, r.receive(`{"id":1,"result":{"ok":true,"supportedMethods":["environmentExecute",7,"environmentProbe","health","x"]}}`))
-	require.Equal(t, []string{"environmentExecute", "environmentProbe", "health", "x"}, r.supported())
+	}, r.receive(`{"id":1,"result":{"ok":true,"supportedMethods":["handleApiRequest","environmentExecute",7,"environmentProbe","health","x"]}}`))
+	require.Equal(t, []string{"handleApiRequest", "environmentExecute", "environmentProbe", "health", "x"}, r.supported())
 	r.step(protocol.Closed{})
-	require.Len(t, r.supported(), 4)
+	require.Len(t, r.supported(), 5)
 }
 
 func TestSteps_whatIsReportedIsBounded(t *testing.T) {
@@ -69,10 +69,10 @@ func TestSteps_whatIsReportedIsBounded(t *testing.T) {
 
 func TestSteps_setupFails(t *testing.T) {
 	for answer, want := range map[string]string{
-		`"result":{"ok":false}`: "error Worker initialize returned ok=false",
-		`"result":null`:         "error Worker initialize returned ok=false",
-		`"result":{}`:           "error Worker initialize returned ok=false",
-		`"error":{"code":-32002,"message":"setup said no"}`: "error setup said no",
+		`"result":{"ok":false}`: `error Worker initialize failed for "lab": Worker initialize returned ok=false`,
+		`"result":null`:         `error Worker initialize failed for "lab": Worker initialize returned ok=false`,
+		`"result":{}`:           `error Worker initialize failed for "lab": Worker initialize returned ok=false`,
+		`"error":{"code":-32002,"message":"setup said no"}`: `error Worker initialize failed for "lab": setup said no`,
 		`"error":null`: `error wire: plugin lab: Unexpected response format for "initialize": expected a result, or an error that is an object`,
 	} {
 		r := newRig(t, Plugin{}, protocol.Settings{})
@@ -104,4 +104,58 @@ func TestSteps_endWithTheConnection(t *testing.T) {
 	r.setup()
 	require.Equal(t, []string{"ran setup error outcome-unknown: plugin lab ended while setup was in flight; it may have run: exit 1"},
 		r.step(protocol.Closed{Err: errors.New("exit 1")}))
+}
+
+func TestSteps_endpointsGoWhenTheWorkerAnswersNoRequests(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	r.setup()
+	require.Equal(t, []string{"retracted http:GET /items/:id", "retracted http:POST /items", "ran setup ok"},
+		r.receive(`{"id":1,"result":{"ok":true}}`))
+}
+
+const configured = `{"manifest":{"id":"lab"},"config":{"url":"x"}}`
+
+// configure is a worker that begins with a configuration, or gets another one.
+func (r rig) configure() []string {
+	r.t.Helper()
+	return r.step(protocol.Run{Step: protocol.StepSetup, Params: raw(configured)})
+}
+
+func TestSteps_theFirstConfigurationIsValidatedWhereTheHostWants(t *testing.T) {
+	for _, asks := range []bool{true, false} {
+		r := newRig(t, Plugin{ValidateConfig: asks}, protocol.Settings{})
+		r.configure()
+		out := r.receive(`{"id":1,"result":{"ok":true,"supportedMethods":["validateConfig"]}}`)
+		if !asks {
+			require.Equal(t, []string{"ran setup ok"}, out)
+			continue
+		}
+		require.Equal(t, []string{`send {"id":2,"method":"validateConfig","params":{"config":{"url":"x"}}}`}, out)
+		require.Equal(t, []string{"ran setup ok"}, r.receive(`{"id":2,"result":{"ok":true}}`))
+	}
+}
+
+func TestSteps_anEmptyConfigurationIsNotValidated(t *testing.T) {
+	r := setUp(t, Plugin{ValidateConfig: true}, `["validateConfig"]`)
+	require.Equal(t, []string{`send {"id":2,"method":"configChanged","params":{"config":{}}}`}, r.setup())
+}
+
+func TestSteps_aChangedConfigurationIsValidatedThenTold(t *testing.T) {
+	r := setUp(t, Plugin{}, `["validateConfig"]`)
+	require.Equal(t, []string{`send {"id":2,"method":"validateConfig","params":{"config":{"url":"x"}}}`}, r.configure())
+	require.Equal(t, []string{`send {"id":3,"method":"configChanged","params":{"config":{"url":"x"}}}`},
+		r.receive(`{"id":2,"result":{"ok":true,"warnings":["old"]}}`))
+	require.Equal(t, []string{"ran setup ok"}, r.receive(`{"id":3,"result":null}`))
+}
+
+func TestSteps_aConfigurationIsRefused(t *testing.T) {
+	for answer, want := range map[string]string{
+		`"result":{"ok":false,"errors":["no url"," ",7,"no key"]}`: "plugin lab refuses its configuration: no url; no key",
+		`"result":{"ok":false}`:                        "plugin lab refuses its configuration: it gives no reason",
+		`"error":{"code":-32002,"message":"it threw"}`: "plugin lab: validateConfig failed: it threw",
+	} {
+		r := setUp(t, Plugin{}, `["validateConfig"]`)
+		r.configure()
+		require.Equal(t, []string{"ran setup error configuration: " + want}, r.receive(`{"id":2,`+answer+`}`))
+	}
 }
