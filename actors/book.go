@@ -109,6 +109,7 @@ func (h *Host) newHandle(m *manifest.Manifest) *handle {
 		Origin:   Origin{Session: fmt.Sprintf("plugin-session-%d", index), Plugin: name},
 		module:   protocol.Module{Name: m.Name, Index: index, ID: fmt.Sprintf("%s-%d", name, index), Plugin: name},
 		man:      m,
+		dialect:  h.dialects[m.Dialect],
 		timeouts: h.timeoutsOf(m),
 		pending:  orDefault(m.Host.Limits.PendingCalls, h.limits.Pending),
 		needs:    m.Host.Requires,
@@ -117,14 +118,20 @@ func (h *Host) newHandle(m *manifest.Manifest) *handle {
 	}
 }
 
-// timeoutsOf lays a manifest's own limits over the host's.
+// timeoutsOf lays a manifest's own limits over those that were given to the host,
+// and these over its ecosystem's.
 func (h *Host) timeoutsOf(m *manifest.Manifest) Timeouts {
-	own := m.Host.Timeouts
+	own, usual := m.Host.Timeouts, h.timeouts
+	if timing, ok := h.dialects[m.Dialect].(protocol.Timing); ok {
+		usual.Setup = orDefault(h.given.Setup, orDefault(timing.StepTimeout(protocol.StepSetup), usual.Setup))
+		usual.Stop = orDefault(h.given.Stop, orDefault(timing.StepTimeout(protocol.StepStop), usual.Stop))
+	}
 	return Timeouts{
-		Load:         orDefault(own.Load, h.timeouts.Load),
-		Init:         orDefault(own.Init, h.timeouts.Init),
-		Setup:        orDefault(own.Setup, h.timeouts.Setup),
-		Stop:         orDefault(own.Stop, h.timeouts.Stop),
+		Load:         orDefault(own.Load, usual.Load),
+		Init:         orDefault(own.Init, usual.Init),
+		Setup:        orDefault(own.Setup, usual.Setup),
+		Stop:         orDefault(own.Stop, usual.Stop),
+		Drain:        usual.Drain,
 		Call:         orDefault(own.Call, h.timeouts.Call),
 		Capabilities: orDefault(own.Capabilities, h.timeouts.Capabilities),
 	}

@@ -66,12 +66,24 @@ func (h *Host) startWorker(ctx context.Context, who *handle, entry manifest.Entr
 	}
 	spec.Plugin = who.Plugin
 	spec.Log = func(line process.LogLine) { h.logLine(who, line) }
-	if spec.MaxRecord == 0 {
-		spec.MaxRecord = h.limits.Frame
-	}
+	spec.MaxRecord = h.maxRecord(spec.MaxRecord, who)
 	worker, err := process.Start(spec)
 	if err != nil {
 		return nil, nil, err
 	}
 	return worker, worker, nil
+}
+
+// maxRecord is the largest frame of a plugin: as its manifest says, else as the host
+// was told, else as its ecosystem has it; 0 leaves it to the transport.
+func (h *Host) maxRecord(own int, who *handle) int {
+	framing, ok := who.dialect.(protocol.Framing)
+	switch {
+	case own > 0:
+		return own
+	case h.limits.Frame > 0 || !ok:
+		return h.limits.Frame
+	default:
+		return framing.MaxFrame()
+	}
 }

@@ -18,7 +18,9 @@ type handle struct {
 	// module identifies the session to its ecosystem.
 	module protocol.Module
 	man    *manifest.Manifest
-	self   *ref
+	// dialect is the ecosystem's; nil if this host does not speak it.
+	dialect protocol.Dialect
+	self    *ref
 	// sup is the plugin's supervisor, crashes its memory.
 	sup     *ref
 	crashes *crashes
@@ -33,6 +35,9 @@ type handle struct {
 	// its hooks, and handlers that nobody waits for any more.
 	busy  atomic.Int64
 	drops counters
+	// draining tells that the session is being stopped: no call may begin, and the
+	// last one that ends tells the session.
+	draining atomic.Bool
 
 	mu     sync.Mutex
 	phase  lifecycle.State
@@ -124,6 +129,13 @@ func (h *handle) setWaits(keys []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waits = keys
+}
+
+// callOver counts a call that is over.
+func (h *handle) callOver() {
+	if h.inFlight.Add(-1) == 0 && h.draining.Load() {
+		h.self.tell(drained{})
+	}
 }
 
 // through returns the session's link, or nil before there is one.

@@ -19,6 +19,7 @@ import (
 // return is the caller's own.
 type Host struct {
 	id       string
+	version  string
 	log      *slog.Logger
 	dialects map[string]protocol.Dialect
 	programs map[string]protocol.Program
@@ -27,6 +28,8 @@ type Host struct {
 	connect  connector
 	runtime  manifest.Runtime
 	versions protocol.VersionRequest
+	// given are the limits on time as they were given, timeouts with the defaults.
+	given    Timeouts
 	timeouts Timeouts
 	limits   Limits
 	ladder   process.Ladder
@@ -48,6 +51,8 @@ type Host struct {
 	// isDown is set under mu, and read by every call without it.
 	isDown atomic.Bool
 
+	// methods are the services of each dialect's wire.
+	methods map[string]map[string]protocol.Service
 	// services holds a protocol.Service by key.
 	services sync.Map
 
@@ -62,8 +67,8 @@ type Host struct {
 func New(opts Options) (*Host, error) {
 	h := &Host{
 		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, runtime: opts.Runtime,
-		versions: opts.Versions, timeouts: opts.Timeouts.withDefaults(), limits: opts.Limits.withDefaults(), ladder: opts.Ladder,
-		restart:  opts.Restart.withDefaults(),
+		versions: opts.Versions, given: opts.Timeouts, timeouts: opts.Timeouts.withDefaults(), limits: opts.Limits.withDefaults(), ladder: opts.Ladder,
+		restart: opts.Restart.withDefaults(), version: opts.Version,
 		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, sessions: map[string]*handle{},
 		plugins: map[string]*handle{}, logs: map[string]*logRing{},
 	}
@@ -79,6 +84,9 @@ func New(opts Options) (*Host, error) {
 		h.dialects[d.Name()] = d
 	}
 	h.boot()
+	if opts.Methods != nil {
+		h.methods = opts.Methods(plugins{h})
+	}
 	for key, service := range opts.Services {
 		h.services.Store(key, service)
 	}
@@ -88,6 +96,9 @@ func New(opts Options) (*Host, error) {
 func (h *Host) fillDefaults() {
 	if h.id == "" {
 		h.id = rand.Text()
+	}
+	if h.version == "" {
+		h.version = "dev"
 	}
 	if h.log == nil {
 		h.log, h.logEvents = slog.New(slog.DiscardHandler), 0

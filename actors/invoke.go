@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/airi-host/airi-host/capability"
-	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -102,10 +100,7 @@ type limit struct {
 func limitOf(ctx context.Context, c protocol.Call, who *handle, began time.Time) limit {
 	l := limit{c.Deadline, "the call's own deadline"}
 	if c.Deadline.IsZero() {
-		l = limit{began.Add(who.timeouts.Call), "the host's limit timeouts.call"}
-		if who.man.Host.Timeouts.Call > 0 {
-			l.source = "the plugin's limit airi-host.timeouts.call"
-		}
+		l = usualLimit(c, who, began)
 	}
 	if at, ok := ctx.Deadline(); ok && at.Before(l.at) {
 		l = limit{at, "the caller's deadline"}
@@ -113,117 +108,18 @@ func limitOf(ctx context.Context, c protocol.Call, who *handle, began time.Time)
 	return l
 }
 
-// owner finds who answers the call, waiting for one that is still starting.
-func (h *Host) owner(ctx context.Context, key capability.Key, c protocol.Call, began time.Time) (*handle, error) {
-	offer, err := h.snapshot().Choose(key, capability.Filter{Plugin: c.Plugin, Instance: c.Instance})
-	if err == nil {
-		return invocable(offer)
+// usualLimit is the deadline of a call whose caller named none.
+func usualLimit(c protocol.Call, who *handle, began time.Time) limit {
+	usual, source := who.timeouts.Call, "the host's limit timeouts.call"
+	if who.man.Host.Timeouts.Call > 0 {
+		source = "the plugin's limit airi-host.timeouts.call"
 	}
-	who := h.starter(err, c)
-	if who == nil {
-		return nil, notFound(err, c)
-	}
-	l := limitOf(ctx, c, who, began)
-	ctx, cancel := context.WithDeadline(ctx, l.at)
-	defer cancel()
-	return h.await(ctx, key, c, who, l)
-}
-
-// await waits for a session that may yet offer the key, or for any other owner.
-func (h *Host) await(ctx context.Context, key capability.Key, c protocol.Call, who *handle, l limit) (*handle, error) {
-	for {
-		who = h.newest(who)
-		at, changed := who.watch()
-		offer, err := h.snapshot().Choose(key, capability.Filter{Plugin: c.Plugin, Instance: c.Instance})
-		if err == nil {
-			return invocable(offer)
-		}
-		switch next := h.starter(err, c); {
-		case next != nil && next != who:
-			who = next
-			continue
-		case at.comeback == due || at.comeback == planned && c.Wait:
-		case at.phase == lifecycle.Ready || at.phase == lifecycle.Degraded:
-			return nil, notFound(err, c)
-		case !startingPhase(at.phase):
-			return nil, notReady(who.Plugin, c.Key, at)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, gaveUp(ctx, who.Plugin, notReady(who.Plugin, c.Key, at).Error(), l)
+	if timing, ok := who.dialect.(protocol.Timing); ok {
+		if own := timing.CallTimeout(c, usual); own != usual {
+			usual, source = own, "the limit of "+who.man.Dialect+" for such calls"
 		}
 	}
-}
-
-func invocable(o capability.Offer) (*handle, error) {
-	who, ok := o.Target.(*handle)
-	if !ok || !o.Invocable {
-		return nil, failure(protocol.CodeInvalid, o.Owner.Plugin,
-			fmt.Sprintf("%s of %s can be awaited, not called", o.Key, ownerName(o.Owner)))
-	}
-	return who, nil
-}
-
-func ownerName(o capability.Owner) string {
-	if o == capability.HostOwner {
-		return "the host"
-	}
-	return "plugin " + o.Plugin
-}
-
-// starter returns the session that may yet offer the key, or nil.
-func (h *Host) starter(err error, c protocol.Call) *handle {
-	if wait, ok := errors.AsType[*capability.NotReadyError](err); ok {
-		if who, ok := wait.Target.(*handle); ok {
-			return h.newest(who)
-		}
-	}
-	if c.Plugin == "" {
-		return nil
-	}
-	who := h.current(c.Plugin)
-	if who == nil || who.phaseNow() == lifecycle.Ready || who.phaseNow() == lifecycle.Degraded {
-		return nil
-	}
-	return who
-}
-
-// startingPhase tells whether a session in the phase is on its way to ready.
-func startingPhase(p lifecycle.State) bool {
-	switch p {
-	case lifecycle.Ready, lifecycle.Degraded, lifecycle.ConfigurationNeeded, lifecycle.Failed, lifecycle.Stopped:
-		return false
-	default:
-		return true
-	}
-}
-
-func notFound(err error, c protocol.Call) error {
-	e := &protocol.Error{Code: protocol.CodeNotFound, Plugin: c.Plugin, Message: "nobody offers " + c.Key}
-	if _, ok := errors.AsType[*capability.NotReadyError](err); ok {
-		e.Code, e.Message = protocol.CodeNotReady, err.Error()
-		return e
-	}
-	if _, ok := errors.AsType[*capability.AmbiguousError](err); ok {
-		e.Code, e.Message = protocol.CodeAmbiguous, err.Error()
-		return e
-	}
-	if c.Plugin != "" {
-		e.Message = fmt.Sprintf("plugin %s does not offer %s", c.Plugin, c.Key)
-	}
-	return e
-}
-
-func notReady(plugin, key string, at standing) *protocol.Error {
-	text := fmt.Sprintf("%s of plugin %s is not ready: %s", key, plugin, at.phase)
-	if at.reason != "" {
-		text += " (" + at.reason + ")"
-	}
-	if at.comeback == planned {
-		text += nextTry(at.nextTry, time.Now())
-	}
-	return failure(protocol.CodeNotReady, plugin, text)
+	return limit{began.Add(usual), source}
 }
 
 // callOn makes one call at one session.
@@ -233,7 +129,7 @@ func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit
 		return nil, failure(protocol.CodeOverloaded, who.Plugin, fmt.Sprintf(
 			"plugin %s has %d calls in flight, its limit: try again later, or raise airi-host.limits.pendingCalls", who.Plugin, who.pending))
 	}
-	defer who.inFlight.Add(-1)
+	defer who.callOver()
 	ctx, cancel := context.WithDeadline(ctx, l.at)
 	defer cancel()
 	if ctx.Err() != nil {
@@ -321,38 +217,6 @@ func toolFailure(result json.RawMessage) error {
 		return nil //nolint:nilerr // a result of another shape is a result
 	}
 	return &protocol.PeerError{Message: *r.Error, Data: result}
-}
-
-// fanOut hands an event to all that hear it, at most once each, and returns when
-// all have heard it or its time is over. What a subscriber does with it is its
-// own affair: failures are counted and logged, the emitter is not told.
-func (h *Host) fanOut(ctx context.Context, c protocol.Call, began time.Time) {
-	var all sync.WaitGroup
-	for _, offer := range h.snapshot().Get(capability.Key(c.Key)) {
-		who, ok := offer.Target.(*handle)
-		if !ok || !offer.Invocable || offer.State != lifecycle.CapReady || c.Plugin != "" && c.Plugin != who.Plugin {
-			continue
-		}
-		all.Go(func() {
-			if _, err := h.callOn(ctx, who, c, limitOf(ctx, c, who, began)); err != nil {
-				h.drop(who, "event", c.Key+": "+err.Error(), 1)
-			}
-		})
-	}
-	all.Wait()
-}
-
-// serve answers a plugin's call of a host service or of another plugin's
-// capability. A manifest that lists what its plugin may call is held to it; the
-// services are everybody's.
-func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (json.RawMessage, error) {
-	c.Caller = who.Plugin
-	own := who.man.Host
-	if len(own.Invoke) > 0 && !own.MayInvoke(capability.Key(c.Key)) && h.service(c.Key) == nil {
-		return nil, failure(protocol.CodeDenied, who.Plugin, fmt.Sprintf(
-			"plugin %s may not call %s: its manifest's airi-host.invoke does not list it", who.Plugin, c.Key))
-	}
-	return h.invoke(ctx, c)
 }
 
 func serveWith(ctx context.Context, s protocol.Service, c protocol.Call) (result json.RawMessage, err error) {

@@ -44,3 +44,29 @@ func TestCommandLauncher_namesThePluginWhenThereIsNoCommand(t *testing.T) {
 	_, err := CommandLauncher(none)(t.Context(), manifestFor("a"), manifest.Entry{Path: "x"})
 	require.EqualError(t, err, "plugin a: no node on PATH")
 }
+
+func TestRunner_theEcosystemsEnvironmentWins(t *testing.T) {
+	t.Setenv("PATH", "/bin")
+	for _, name := range []string{"HOME", "LANG", "TZ", "TMPDIR"} {
+		t.Setenv(name, "set")
+	}
+	m := manifestFor("a")
+	m.Host.Env = map[string]string{"KEY": "value", "TZ": "Asia/Tokyo"}
+	run := Runner{Command: nodeAt, Env: func(m *manifest.Manifest) map[string]string {
+		return map[string]string{"TZ": "UTC", "ID": m.PluginName()}
+	}}
+	spec, err := run.Launch(t.Context(), m, manifest.Entry{Path: "w.js"})
+	require.NoError(t, err)
+	require.Equal(t, process.Stdio, spec.Wire)
+	require.Equal(t, []string{"HOME=set", "ID=a", "KEY=value", "LANG=set", "PATH=/bin", "TMPDIR=set", "TZ=UTC"}, spec.Env)
+	require.Equal(t, map[string]string{"KEY": "value", "TZ": "Asia/Tokyo"}, m.Host.Env, "the manifest is nobody's to change")
+}
+
+func TestLaunchers_goByTheDialect(t *testing.T) {
+	launch := Launchers(map[string]Launcher{manifest.DialectAIRI: CommandLauncher(nodeAt)})
+	spec, err := launch(t.Context(), manifestFor("a"), manifest.Entry{Path: "x"})
+	require.NoError(t, err)
+	require.Equal(t, "node", spec.Path)
+	_, err = launch(t.Context(), &manifest.Manifest{Name: "b", Dialect: "esperanto"}, manifest.Entry{Path: "x"})
+	require.EqualError(t, err, "plugin b: this host runs no esperanto plugins")
+}

@@ -14,9 +14,9 @@ import (
 type link interface {
 	// has tells whether the plugin does anything at a step.
 	has(protocol.Step) bool
-	// run passes through one step; a ran message with gen follows, unless the
-	// link ends first.
-	run(step protocol.Step, gen int)
+	// run passes through one step, which may need to be told something; a ran
+	// message with gen follows, unless the link ends first.
+	run(step protocol.Step, gen int, params json.RawMessage)
 	// listens tells whether anybody would hear an event of the channel.
 	listens() bool
 	// emit puts an event on the plugin's channel.
@@ -75,9 +75,11 @@ type (
 	// ended tells that nothing of the plugin runs any more.
 	ended struct{}
 	// offered tells that the plugin offers a capability. reply and gate may be
-	// nil.
+	// nil. One that joins is a subscription, beside those that the plugin has to the
+	// same events.
 	offered struct {
 		offer protocol.Offer
+		joins bool
 		reply chan<- error
 		gate  *gate
 	}

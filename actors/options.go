@@ -15,6 +15,8 @@ import (
 type Options struct {
 	// ID names the host among others; "" makes one up.
 	ID string
+	// Version is the host's, which some plugins are told; "" means "dev".
+	Version string
 	// Log gets the host's own records and the plugins'; nil discards them.
 	Log *slog.Logger
 	// LogEvents are the kinds of events that Log gets as well; 0 means
@@ -33,6 +35,11 @@ type Options struct {
 	// Services are what the host offers to plugins beside the dialects' own, by
 	// key. They answer before plugins do.
 	Services map[string]protocol.Service
+	// Methods makes the services that plugins of one ecosystem call by the methods of
+	// their own wire, by dialect and method; others cannot call them. It is called
+	// once, by New. Methods of the ecosystem's product that are nobody's here can be
+	// added to what a package of services makes.
+	Methods func(protocol.Plugins) map[string]map[string]protocol.Service
 	// Versions are the protocol and API versions that the host speaks, the most
 	// wanted first; the zero value means v1 for both.
 	Versions protocol.VersionRequest
@@ -62,6 +69,9 @@ type Timeouts struct {
 	Setup time.Duration
 	// Stop bounds the plugin's stop hook: 5 s.
 	Stop time.Duration
+	// Drain bounds how long a plugin that is stopped is left to end the calls in
+	// flight, before it is told to stop: 10 s.
+	Drain time.Duration
 	// Call bounds a call whose caller names no deadline: 30 s.
 	Call time.Duration
 	// Capabilities bounds a wait for required capabilities: 15 s.
@@ -71,6 +81,7 @@ type Timeouts struct {
 const (
 	defaultHookTimeout       = 30 * time.Second
 	defaultStopTimeout       = 5 * time.Second
+	defaultDrainTimeout      = 10 * time.Second
 	defaultCallTimeout       = 30 * time.Second
 	defaultCapabilityTimeout = 15 * time.Second
 )
@@ -81,6 +92,7 @@ func (t Timeouts) withDefaults() Timeouts {
 		Init:         orDefault(t.Init, defaultHookTimeout),
 		Setup:        orDefault(t.Setup, defaultHookTimeout),
 		Stop:         orDefault(t.Stop, defaultStopTimeout),
+		Drain:        orDefault(t.Drain, defaultDrainTimeout),
 		Call:         orDefault(t.Call, defaultCallTimeout),
 		Capabilities: orDefault(t.Capabilities, defaultCapabilityTimeout),
 	}

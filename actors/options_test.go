@@ -14,11 +14,11 @@ import (
 func TestTimeouts_haveDefaults(t *testing.T) {
 	want := Timeouts{
 		Load: 30 * time.Second, Init: 30 * time.Second, Setup: 30 * time.Second, Stop: 5 * time.Second,
-		Call: 30 * time.Second, Capabilities: 15 * time.Second,
+		Drain: 10 * time.Second, Call: 30 * time.Second, Capabilities: 15 * time.Second,
 	}
 	require.Equal(t, want, Timeouts{}.withDefaults())
-	require.Equal(t, want, Timeouts{Load: -1, Init: -1, Setup: -1, Stop: -1, Call: -1, Capabilities: -1}.withDefaults())
-	own := Timeouts{Load: 1, Init: 2, Setup: 3, Stop: 4, Call: 5, Capabilities: 6}
+	require.Equal(t, want, Timeouts{Load: -1, Init: -1, Setup: -1, Stop: -1, Drain: -1, Call: -1, Capabilities: -1}.withDefaults())
+	own := Timeouts{Load: 1, Init: 2, Setup: 3, Stop: 4, Drain: 7, Call: 5, Capabilities: 6}
 	require.Equal(t, own, own.withDefaults())
 	for step, limit := range map[protocol.Step]time.Duration{
 		protocol.StepLoad: 1, protocol.StepInit: 2, protocol.StepSetup: 3, protocol.StepStop: 4,
@@ -37,9 +37,9 @@ func TestLimits_haveDefaults(t *testing.T) {
 
 func TestTimeouts_ofAManifestBeatTheHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := startHostWith(t, Options{Timeouts: Timeouts{Load: time.Hour}})
+		h := startHostWith(t, Options{Timeouts: Timeouts{Load: time.Hour, Drain: time.Minute}})
 		m := manifestFor("a")
 		m.Host.Timeouts = manifest.Timeouts{Init: 2, Setup: 3, Stop: 4, Call: 5, Capabilities: 6}
-		require.Equal(t, Timeouts{Load: time.Hour, Init: 2, Setup: 3, Stop: 4, Call: 5, Capabilities: 6}, h.timeoutsOf(m))
+		require.Equal(t, Timeouts{Load: time.Hour, Init: 2, Setup: 3, Stop: 4, Drain: time.Minute, Call: 5, Capabilities: 6}, h.timeoutsOf(m))
 	})
 }

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -87,11 +88,11 @@ func (p *peer) process() *ProcessInfo {
 	return &ProcessInfo{PID: p.worker.Pid()}
 }
 
-func (p *peer) run(step protocol.Step, gen int) {
+func (p *peer) run(step protocol.Step, gen int, params json.RawMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gen = gen
-	p.step(protocol.Run{Step: step})
+	p.step(protocol.Run{Step: step, Params: params})
 }
 
 func (p *peer) emit(e protocol.Event) {

@@ -85,7 +85,7 @@ func (p *port) has(step protocol.Step) bool { return p.inner.Has(step) }
 func (p *port) process() *ProcessInfo { return nil }
 
 // run starts the step behind the events that are still on their way.
-func (p *port) run(step protocol.Step, gen int) {
+func (p *port) run(step protocol.Step, gen int, _ json.RawMessage) {
 	ctx, cancel := context.WithTimeout(p.life, p.h.timeouts.step(step))
 	p.post(func() {
 		if ctx.Err() != nil {

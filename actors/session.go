@@ -52,9 +52,17 @@ type session struct {
 	why error
 	// dialing ends the making of the link; nil when it is over.
 	dialing context.CancelFunc
+	// entry is where the plugin's code is. unborn tells that it is connected to at
+	// the setup step only, because its wire wants it so.
+	entry  manifest.Entry
+	unborn protocol.Initializer
+	// config is the configuration in force.
+	config protocol.Config
 	// linkGone tells that nothing of the plugin runs any more; leaving, that the
 	// session goes when that is so; crashed, that it went unasked.
 	linkGone, leaving, crashed bool
+	// draining tells that it waits for its calls in flight to end.
+	draining bool
 	// replaced tells that its successor takes over what is offered; inherits, that
 	// it took over itself what a session offered that crashed.
 	replaced, inherits bool
@@ -64,6 +72,8 @@ type session struct {
 	offers map[string]struct{}
 	// promised are the offers of the manifest that the plugin has not made yet.
 	promised map[string]struct{}
+	// subscriptions are those that services made for it, by their "event:PATTERN".
+	subscriptions map[string]protocol.Subscription
 	// listed tells that the registry may hold offers; open, that what is offered
 	// now is ready at once.
 	listed, open bool
@@ -163,6 +173,9 @@ type (
 	replace struct{}
 	// stop ends the session in good order.
 	stop struct{ reply chan<- error }
+	// drained tells that no call is in flight any more, or that the time for that
+	// is over.
+	drained struct{ late bool }
 	// kill ends it without patience.
 	kill struct{}
 )
@@ -210,6 +223,8 @@ func (s *session) receive(msg any) {
 		s.onReplace()
 	case stop:
 		s.onStop(m)
+	case drained:
+		s.onDrained(m)
 	case kill:
 		s.onKill()
 	default:

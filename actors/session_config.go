@@ -28,6 +28,11 @@ func (s *session) onNeedConfiguration(m needConfiguration) {
 	s.shut(unconfigured(s.h.Plugin), func() { m.reply <- nil })
 }
 
+// refused asks for another configuration than the one that the plugin does not take.
+func (s *session) refused(why error) {
+	s.askConfiguration(why.Error(), false)
+}
+
 // settleUnconfigured answers the start once the registry knows what is offered and
 // why it cannot be called.
 func (s *session) settleUnconfigured() {

@@ -134,10 +134,34 @@ func (s *session) onStop(m stop) {
 		s.stopInstead()
 		return
 	}
-	graceful := s.end == living && s.step == "" && s.inited
+	graceful := s.end == living && s.step == "" && s.inited && s.link != nil
 	s.void(stopping)
 	s.sup.tell(sessionStopping{s.h})
-	s.withdraw("plugin "+s.h.Plugin+" is being stopped", func() { s.leave(graceful) })
+	s.withdraw("plugin "+s.h.Plugin+" is being stopped", func() { s.drain(graceful) })
+}
+
+// drain lets the calls in flight end before the plugin is told to stop.
+func (s *session) drain(graceful bool) {
+	s.leaving = true
+	s.h.draining.Store(true)
+	if !graceful || s.linkGone || s.h.inFlight.Load() == 0 {
+		s.leave(graceful)
+		return
+	}
+	s.draining = true
+	s.stepTimer = time.AfterFunc(s.h.timeouts.Drain, func() { s.self.tell(drained{late: true}) })
+}
+
+func (s *session) onDrained(m drained) {
+	if !s.draining {
+		return
+	}
+	s.draining = false
+	s.stopTimers()
+	if left := s.h.inFlight.Load(); m.late && left > 0 {
+		s.host.drop(s.h, "drain", fmt.Sprintf("%d calls in flight did not end within %s", left, s.h.timeouts.Drain), uint64(left))
+	}
+	s.leave(true)
 }
 
 // onReplace makes room for the plugin's next session, which takes over what is
@@ -179,6 +203,7 @@ func (s *session) onKill() {
 	if s.end != stopping {
 		s.onStop(stop{reply: make(chan error, 1)})
 	}
+	s.draining = false
 	if s.link != nil {
 		s.link.kill()
 	}
@@ -187,7 +212,7 @@ func (s *session) onKill() {
 // onLost: the plugin went without being asked to.
 func (s *session) onLost(m lost) {
 	if s.end != living {
-		s.step = ""
+		s.step, s.draining = "", false
 		s.stopTimers()
 		s.link.end(m.why)
 		return
@@ -196,7 +221,7 @@ func (s *session) onLost(m lost) {
 }
 
 func (s *session) onEnded() {
-	s.linkGone = true
+	s.linkGone, s.draining = true, false
 	if s.leaving {
 		s.retire()
 	}

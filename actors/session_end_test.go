@@ -277,9 +277,13 @@ func TestOffers_theHostsNameIsTheHosts(t *testing.T) {
 }
 
 func TestOffers_ofACallThatIsInFlightWhenItsSessionEnds(t *testing.T) {
-	for name, end := range map[string]func(h *Host){
-		"failed":  func(h *Host) { h.find("plugin-session-0").self.tell(lost{errors.New("no luck")}) },
-		"stopped": func(h *Host) { h.find("plugin-session-0").self.tell(stop{make(chan error, 1)}) },
+	for name, how := range map[string]struct {
+		end  func(h *Host)
+		took time.Duration
+	}{
+		"failed":  {end: func(h *Host) { h.find("plugin-session-0").self.tell(lost{errors.New("no luck")}) }},
+		"stopped": {end: func(h *Host) { h.find("plugin-session-0").self.tell(stop{make(chan error, 1)}) }, took: defaultDrainTimeout},
+		"killed":  {end: func(h *Host) { h.find("plugin-session-0").self.tell(kill{}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -292,9 +296,9 @@ func TestOffers_ofACallThatIsInFlightWhenItsSessionEnds(t *testing.T) {
 				startReady(t, h, manifestFor("a"))
 				done := beginCall(t, h, protocol.Call{Key: "tool:a"})
 				began := time.Now()
-				end(h)
+				how.end(h)
 				wantCode(t, (<-done).err, protocol.CodeOutcomeUnknown, "outcome unknown: tool:a was in flight at plugin a: it has ended")
-				require.Zero(t, time.Since(began))
+				require.Equal(t, how.took, time.Since(began))
 			})
 		})
 	}

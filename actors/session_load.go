@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -27,6 +28,12 @@ func (s *session) onLoad(m load) {
 		s.onLinked(linked{l, err})
 		return
 	}
+	s.entry = entry
+	if late, ok := s.dialect.(protocol.Initializer); ok {
+		s.unborn = late
+		s.passed(protocol.StepLoad)
+		return
+	}
 	s.openPeer(entry)
 }
 
@@ -42,7 +49,12 @@ func (s *session) onLinked(m linked) {
 	}
 	s.link = m.link
 	s.h.link.Store(&linkBox{m.link})
-	s.run(protocol.StepLoad)
+	switch {
+	case s.unborn == nil:
+		s.run(protocol.StepLoad)
+	case s.phase == lifecycle.Configured: // else it was sent back for a configuration meanwhile
+		s.run(protocol.StepSetup)
+	}
 }
 
 // linkedLate lets go of a plugin that was still on its way when its session
@@ -66,14 +78,49 @@ func (s *session) loaded(err error) {
 
 // run passes through a step of the plugin's life; what comes next is in onRan.
 func (s *session) run(step protocol.Step) {
-	if !s.link.has(step) {
+	switch {
+	case s.link == nil && step != protocol.StepSetup:
+		s.passed(step) // it is not born yet
+		return
+	case s.link == nil:
+		s.bear()
+		return
+	case !s.link.has(step):
 		s.passed(step)
+		return
+	}
+	params, err := s.params(step)
+	if err != nil {
+		s.fail(err)
 		return
 	}
 	s.step = step
 	gen, limit := s.gen, s.h.timeouts.step(step)
 	s.stepTimer = time.AfterFunc(limit, func() { s.self.tell(stepExpired{gen, step, limit}) })
-	s.link.run(step, gen)
+	s.link.run(step, gen, params)
+}
+
+// bear starts a worker that could not be started before.
+func (s *session) bear() {
+	if s.dialing == nil { // else it is on its way, and will be told the newest configuration
+		s.openPeer(s.entry)
+	}
+}
+
+// params is what a step needs to be told; nil for nothing.
+func (s *session) params(step protocol.Step) (json.RawMessage, error) {
+	if step != protocol.StepSetup || s.unborn == nil {
+		return nil, nil
+	}
+	birth := protocol.Birth{Config: s.config, Host: s.host.id, Version: s.host.version}
+	if s.man.Paperclip != nil {
+		birth.Manifest = s.man.Paperclip.Raw
+	}
+	params, err := s.unborn.Initialize(birth)
+	if err != nil {
+		return nil, fmt.Errorf("plugin %s: %s: %w", s.h.Plugin, place(s.man), err)
+	}
+	return params, nil
 }
 
 func (s *session) onRan(m ran) {
@@ -88,6 +135,8 @@ func (s *session) onRan(m ran) {
 	case m.step == protocol.StepStop: // it is stopped all the same
 		s.host.drop(s.h, "stop-hook", m.err.Error(), 1)
 		s.passed(m.step)
+	case protocol.CodeOf(m.err) == protocol.CodeConfiguration:
+		s.refused(m.err)
 	default:
 		s.fail(m.err)
 	}

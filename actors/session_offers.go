@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -17,6 +19,11 @@ func (s *session) offerKnown() {
 		for _, o := range p.program.Offers() {
 			s.onOffered(offered{offer: o})
 		}
+	}
+	for _, o := range s.man.Declared() {
+		s.onOffered(offered{offer: protocol.Offer{
+			Key: string(o.Key), Invocable: o.Invocable, Description: o.Description, InputSchema: o.InputSchema, Metadata: o.Metadata,
+		}})
 	}
 	promised := map[string]struct{}{}
 	for _, key := range s.man.Host.Offers {
@@ -47,12 +54,55 @@ func (s *session) onOffered(m offered) {
 		return
 	}
 	o := m.offer
+	if m.joins {
+		var err error
+		if o.Metadata, err = s.joined(o); err != nil {
+			reply(m.reply, err)
+			return
+		}
+	}
 	if s.offers == nil {
 		s.offers = map[string]struct{}{}
 	}
 	s.offers[o.Key], s.listed = struct{}{}, true
 	delete(s.promised, o.Key)
 	s.host.registry.tell(addOffer{offer: s.offerOf(o), ready: s.open, session: s.h, reply: m.reply})
+}
+
+// maxFilters is how many subscriptions of one plugin to the same events are told
+// apart.
+const maxFilters = 256
+
+// joined is the metadata of all the plugin's subscriptions to the same events: it
+// hears what any of them lets through.
+func (s *session) joined(o protocol.Offer) (json.RawMessage, error) {
+	if capability.Key(o.Key).Kind() != capability.KindEvent {
+		return o.Metadata, nil
+	}
+	var one protocol.Subscription
+	if o.Metadata != nil {
+		if err := json.Unmarshal(o.Metadata, &one); err != nil {
+			return nil, fmt.Errorf("the metadata of %s: expected a subscription: %w", o.Key, err)
+		}
+	}
+	have, subscribed := s.subscriptions[o.Key]
+	switch {
+	case subscribed && len(have.Filters) == 0 || len(one.Filters) == 0:
+		have.Filters = nil
+	case len(have.Filters)+len(one.Filters) > maxFilters:
+		return nil, failure(protocol.CodeOverloaded, s.h.Plugin, fmt.Sprintf(
+			"plugin %s has %d filtered subscriptions to %s, the limit: subscribe without a filter", s.h.Plugin, maxFilters, o.Key))
+	default:
+		have.Filters = append(have.Filters, one.Filters...)
+	}
+	if s.subscriptions == nil {
+		s.subscriptions = map[string]protocol.Subscription{}
+	}
+	s.subscriptions[o.Key] = have
+	if len(have.Filters) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(have)
 }
 
 func (s *session) offerOf(o protocol.Offer) capability.Offer {

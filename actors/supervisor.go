@@ -182,10 +182,9 @@ func place(m *manifest.Manifest) string {
 func (p *supervisor) spawn(m begin, old *handle) {
 	h := p.host.newHandle(m.man)
 	h.sup, h.crashes = p.self, p.crashes
-	dialect := p.host.dialects[m.man.Dialect]
 	h.self = p.host.sys.spawn(func(self *ref) behavior {
 		return &session{
-			host: p.host, h: h, sup: p.self, self: self, man: m.man, dialect: dialect,
+			host: p.host, h: h, sup: p.self, self: self, man: m.man, dialect: h.dialect,
 			phase: lifecycle.Session.Initial(), listed: m.inherits, inherits: m.inherits,
 		}
 	})

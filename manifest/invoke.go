@@ -6,6 +6,16 @@ import (
 	"github.com/airi-host/airi-host/capability"
 )
 
+// MayInvoke tells whether the plugin may call a capability of others. One that lists
+// none may call all of them, as AIRI's own host has it; but not a Paperclip plugin,
+// which may do nothing that it was not permitted.
+func (m *Manifest) MayInvoke(key capability.Key) bool {
+	if len(m.Host.Invoke) == 0 && m.Dialect != DialectPaperclip {
+		return true
+	}
+	return m.Host.MayInvoke(key)
+}
+
 // MayInvoke tells whether a pattern of Invoke allows a call of that key. "*" stands
 // for any run of characters, also for none and across ":" and "/"; everything else
 // stands for itself.

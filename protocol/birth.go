@@ -34,6 +34,12 @@ type Timing interface {
 	CallTimeout(c Call, usual time.Duration) time.Duration
 }
 
+// Framing is a Dialect with a limit of its own on the length of a frame.
+type Framing interface {
+	// MaxFrame is the longest frame in bytes, where nobody names another.
+	MaxFrame() int
+}
+
 // Undeclared is a Dialect whose plugins have handlers that nothing announces. A call
 // that names the plugin reaches it although there is no offer.
 type Undeclared interface {

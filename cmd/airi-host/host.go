@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -21,11 +22,6 @@ import (
 // programs are the plugins that are compiled into this binary.
 func programs() map[string]protocol.Program {
 	return map[string]protocol.Program{"greeter": greeter.Plugin()}
-}
-
-// dialects are the ecosystems that this binary speaks.
-func dialects() []protocol.Dialect {
-	return []protocol.Dialect{airi.Dialect{}}
 }
 
 // house is a host with what the command line wires to it.
@@ -46,16 +42,21 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		return nil, err
 	}
 	h := &house{log: log, node: &bridge.Node{}}
+	dialects := []protocol.Dialect{airi.Dialect{}, h.paperclipDialect(list)}
 	h.Host, err = actors.New(actors.Options{
+		Version:   version(),
 		Log:       log,
 		LogEvents: actors.KindLog | actors.KindDropped,
-		Dialects:  dialects(),
+		Dialects:  dialects,
 		Programs:  programs(),
-		Launch:    actors.CommandLauncher(h.node.Command),
-		Restart:   actors.RestartPolicy{Disabled: once},
+		Launch: actors.Launchers(map[string]actors.Launcher{
+			manifest.DialectAIRI:      actors.CommandLauncher(h.node.Command),
+			manifest.DialectPaperclip: paperclipRunner(),
+		}),
+		Restart: actors.RestartPolicy{Disabled: once},
 	})
 	if err == nil && debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
-		h.tapped = tapWire(h.Host, list, log)
+		h.tapped = tapWire(h.Host, dialects, list, log)
 	}
 	return h, err
 }
@@ -94,4 +95,13 @@ func (c *cli) discover(dirs []string) (manifest.Found, error) {
 		return found, fmt.Errorf("there is no plugin to run in %s", strings.Join(dirs, ", "))
 	}
 	return found, nil
+}
+
+// version is this binary's, as the go command stamped it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "dev"
+	}
+	return info.Main.Version
 }

@@ -10,12 +10,14 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/airi"
 )
 
 // newHost makes a host that runs what is compiled in, for one test.
 func newHost(t *testing.T) *actors.Host {
 	t.Helper()
-	host, err := actors.New(actors.Options{Dialects: dialects(), Programs: programs()})
+	host, err := actors.New(actors.Options{Dialects: []protocol.Dialect{airi.Dialect{}}, Programs: programs()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, host.Shutdown(context.Background())) })
 	return host

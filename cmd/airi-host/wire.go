@@ -24,9 +24,9 @@ type wireTap struct {
 
 // tapWire logs frames until the host is shut down; then it closes the channel that
 // it returns.
-func tapWire(host *actors.Host, list []*manifest.Manifest, log *slog.Logger) <-chan struct{} {
+func tapWire(host *actors.Host, dialects []protocol.Dialect, list []*manifest.Manifest, log *slog.Logger) <-chan struct{} {
 	tap := &wireTap{log: log, codecs: map[string]protocol.Codec{}, speaks: map[string]string{}}
-	for _, d := range dialects() {
+	for _, d := range dialects {
 		tap.codecs[d.Name()] = d.Codec()
 	}
 	for _, m := range list {

@@ -14,6 +14,7 @@ var (
 	_ protocol.Initializer = Dialect{}
 	_ protocol.Timing      = Dialect{}
 	_ protocol.Undeclared  = Dialect{}
+	_ protocol.Framing     = Dialect{}
 )
 
 // Initialize returns the parameters of the method initialize. The database's
@@ -30,6 +31,22 @@ func (Dialect) Initialize(b protocol.Birth) (json.RawMessage, error) {
 	host := newObject().str("instanceId", b.Host).str("hostVersion", b.Version)
 	o := newObject().raw("manifest", b.Manifest).raw("config", config).raw("instanceInfo", host.done()).raw("apiVersion", version)
 	return o.raw("databaseNamespace", json.RawMessage("null")).done(), nil
+}
+
+// MaxFrame is 128 MiB: the reference host takes as many UTF-16 units.
+func (Dialect) MaxFrame() int { return 128 << 20 }
+
+// Environment is what the reference host gives to the worker of a plugin beside what
+// every worker gets here, of the host's own environment where lookup finds it there.
+func Environment(plugin string, lookup func(string) (string, bool)) map[string]string {
+	env := map[string]string{"NODE_PATH": "", "NODE_ENV": "production", "TZ": "UTC"}
+	for name := range env {
+		if value, ok := lookup(name); ok {
+			env[name] = value
+		}
+	}
+	env["PAPERCLIP_PLUGIN_ID"] = plugin
+	return env
 }
 
 // The limits on time of the reference host, where nobody names another.

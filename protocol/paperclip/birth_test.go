@@ -59,6 +59,18 @@ func TestDialect_callTimeouts(t *testing.T) {
 	}
 }
 
+func TestEnvironment_isTheReferenceHosts(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	require.Equal(t, map[string]string{"NODE_PATH": "", "NODE_ENV": "production", "TZ": "UTC", "PAPERCLIP_PLUGIN_ID": "lab"},
+		Environment("lab", none))
+	all := func(name string) (string, bool) { return "of " + name, true }
+	require.Equal(t, map[string]string{
+		"NODE_PATH": "of NODE_PATH", "NODE_ENV": "of NODE_ENV", "TZ": "of TZ", "PAPERCLIP_PLUGIN_ID": "lab",
+	}, Environment("lab", all))
+}
+
+func TestDialect_framesAreLonger(t *testing.T) { require.Equal(t, 128<<20, Dialect{}.MaxFrame()) }
+
 func TestDialect_answersWhatItsWorkersMayHave(t *testing.T) {
 	require.True(t, Dialect{}.Answers(protocol.Call{Key: "data:x", Caller: "other"}))
 	require.True(t, Dialect{}.Answers(protocol.Call{Key: "action:x"}))

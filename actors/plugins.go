@@ -1,0 +1,92 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// plugins is what services may ask of the host.
+type plugins struct{ host *Host }
+
+var _ protocol.Plugins = plugins{}
+
+func (p plugins) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	who, err := p.running(c.Caller)
+	if err == nil {
+		err = mayInvoke(who, c.Key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.host.invoke(ctx, c)
+}
+
+func (p plugins) Publish(ctx context.Context, c protocol.Call) error {
+	if err := capability.Key(c.Key).Validate(); err != nil {
+		return failure(protocol.CodeInvalid, c.Caller, fmt.Sprintf("the event's name: %s", err))
+	}
+	p.host.fanOut(ctx, c, time.Now())
+	return nil
+}
+
+func (p plugins) Offer(ctx context.Context, plugin string, o protocol.Offer) error {
+	who, err := p.running(plugin)
+	if err != nil {
+		return err
+	}
+	err, gone := ask(ctx, who.self, func(reply chan<- error) any { return offered{offer: o, joins: true, reply: reply} })
+	if gone != nil {
+		return errStopped(plugin)
+	}
+	return err
+}
+
+func (p plugins) Log(plugin string) *slog.Logger {
+	who, err := p.running(plugin)
+	if err != nil {
+		return p.host.log.With("plugin", plugin)
+	}
+	return p.host.pluginLog(who)
+}
+
+func (p plugins) running(plugin string) (*handle, error) {
+	if who := p.host.current(plugin); who != nil {
+		return who, nil
+	}
+	return nil, failure(protocol.CodeNotFound, plugin, "plugin "+plugin+" does not run")
+}
+
+// serve answers a plugin's call of a method of its own wire, of a host service, or
+// of another plugin's capability. The methods of a wire are guarded by its driver;
+// the services are everybody's.
+func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (json.RawMessage, error) {
+	c.Caller = who.Plugin
+	if s := h.methods[who.man.Dialect][c.Key]; s != nil {
+		return serveWith(ctx, s, c)
+	}
+	if h.service(c.Key) == nil {
+		if err := mayInvoke(who, c.Key); err != nil {
+			return nil, err
+		}
+	}
+	return h.invoke(ctx, c)
+}
+
+// mayInvoke holds a plugin to what its manifest says that it may call.
+func mayInvoke(who *handle, key string) error {
+	if who.man.MayInvoke(capability.Key(key)) {
+		return nil
+	}
+	return failure(protocol.CodeDenied, who.Plugin, fmt.Sprintf(
+		"plugin %s may not call %s: its manifest's airi-host.invoke does not list it", who.Plugin, key))
+}
+
+// HandlesMethod tells whether plugins of a dialect may call a method of their own
+// wire: one of Options.Methods.
+func (h *Host) HandlesMethod(dialect, method string) bool { return h.methods[dialect][method] != nil }
