@@ -87,7 +87,7 @@ var (
 			why:   "a manifest is read before anything runs, so it names capabilities and nothing that lives",
 		},
 		{
-			from: "services", planned: true,
+			from: "services",
 			to:  []string{"protocol", "capability"},
 			why: "a service answers calls; what it pushes to a plugin goes through an interface of protocol that cmd wires",
 		},

@@ -163,7 +163,7 @@ func refused(err error) bool {
 }
 
 // keptFrame is the largest buffer that is kept for the next frame.
-const keptFrame = 64 << 10
+const keptFrame = 256 << 10
 
 func sendFailure(plugin, key string, err error) error {
 	e := &protocol.Error{Code: protocol.CodeNotReady, Plugin: plugin, Message: key + " of plugin " + plugin + " was not called", Err: err}

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"testing"
 	"testing/synctest"
 
@@ -164,8 +165,8 @@ func TestEvents_areFiltered(t *testing.T) {
 func TestEvents_filtersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, plugins := served(t, nil)
-		for range maxFilters {
-			require.NoError(t, subscribes(t, plugins, "x", protocol.EventFilter{AgentID: "a"}))
+		for i := range 2 * maxFilters {
+			require.NoError(t, subscribes(t, plugins, "x", protocol.EventFilter{AgentID: strconv.Itoa(i / 2)}))
 		}
 		wantCode(t, subscribes(t, plugins, "x", protocol.EventFilter{AgentID: "a"}), protocol.CodeOverloaded,
 			"plugin far has 256 filtered subscriptions to event:x, the limit: subscribe without a filter")

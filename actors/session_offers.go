@@ -89,6 +89,7 @@ func (s *session) joined(o protocol.Offer) (json.RawMessage, error) {
 	switch {
 	case subscribed && len(have.Filters) == 0 || len(one.Filters) == 0:
 		have.Filters = nil
+	case slices.Contains(have.Filters, one.Filters[0]) && len(one.Filters) == 1: // it is known
 	case len(have.Filters)+len(one.Filters) > maxFilters:
 		return nil, failure(protocol.CodeOverloaded, s.h.Plugin, fmt.Sprintf(
 			"plugin %s has %d filtered subscriptions to %s, the limit: subscribe without a filter", s.h.Plugin, maxFilters, o.Key))

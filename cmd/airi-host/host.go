@@ -16,6 +16,7 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/bridge"
+	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/testdata/plugins/greeter"
 )
 
@@ -49,6 +50,11 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		LogEvents: actors.KindLog | actors.KindDropped,
 		Dialects:  dialects,
 		Programs:  programs(),
+		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
+			return map[string]map[string]protocol.Service{
+				manifest.DialectPaperclip: services.Paperclip(p, services.Options{}),
+			}
+		},
 		Launch: actors.Launchers(map[string]actors.Launcher{
 			manifest.DialectAIRI:      actors.CommandLauncher(h.node.Command),
 			manifest.DialectPaperclip: paperclipRunner(),

@@ -1,0 +1,82 @@
+package services
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// Options say what the services work on. The zero value works: everything is in
+// memory, nothing is configured, and no secret is declared.
+type Options struct {
+	// Config returns the configuration of a plugin for a company ("" where there is
+	// none) as a JSON object. Nil, and a nil result, stand for {}.
+	Config func(plugin, company string) json.RawMessage
+	// Store keeps what plugins put into their state; nil is a [Memory] with its
+	// defaults.
+	Store Store
+	// Metrics collect measurements; nil is a collection that nobody can look at.
+	Metrics *Metrics
+	// Secrets are what secrets.resolve may give out.
+	Secrets Secrets
+	// HTTP are the limits of http.fetch.
+	HTTP HTTP
+}
+
+// Paperclip returns the services of a Paperclip worker's methods, by wire method name.
+// A host calls it once: limits for each plugin are kept by what it returns. What an
+// invoked capability fails with is passed on, [protocol.CodeNotFound] too: the dialect
+// has to know by name which methods there are, and not by that code.
+func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
+	o = o.withDefaults()
+	state, events := stateService{o.Store}, eventService{p}
+	measures, invoker := measureService{o.Metrics}, invoker{p}
+	return map[string]protocol.Service{
+		"config.get":       protocol.ServiceFunc(o.config),
+		"state.get":        protocol.ServiceFunc(state.get),
+		"state.set":        protocol.ServiceFunc(state.set),
+		"state.delete":     protocol.ServiceFunc(state.delete),
+		"events.emit":      protocol.ServiceFunc(events.emit),
+		"events.subscribe": protocol.ServiceFunc(events.subscribe),
+		"log":              protocol.ServiceFunc(logService{p}.log),
+		"metrics.write":    protocol.ServiceFunc(measures.write),
+		"telemetry.track":  protocol.ServiceFunc(measures.track),
+		"http.fetch":       protocol.ServiceFunc(newFetcher(invoker, o.HTTP).fetch),
+		"secrets.resolve":  protocol.ServiceFunc(newSecretService(o.Secrets).resolve),
+		"airi-host.invoke": protocol.ServiceFunc(invoker.invoke),
+	}
+}
+
+func (o Options) withDefaults() Options {
+	if o.Config == nil {
+		o.Config = func(string, string) json.RawMessage { return nil }
+	}
+	if o.Store == nil {
+		o.Store = NewMemory(MemoryLimits{})
+	}
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics(0)
+	}
+	return o
+}
+
+// config serves config.get: {companyId?} → the configuration.
+func (o Options) config(_ context.Context, call protocol.Call) (json.RawMessage, error) {
+	in := read(call)
+	if in.err != nil {
+		return nil, in.err
+	}
+	if config := o.Config(call.Caller, in.company()); config != nil {
+		return config, nil
+	}
+	return json.RawMessage("{}"), nil
+}
+
+// orDefault is a limit as it is set, or its default where it is not.
+func orDefault[N int | int64](limit, otherwise N) N {
+	if limit <= 0 {
+		return otherwise
+	}
+	return limit
+}

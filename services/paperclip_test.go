@@ -1,0 +1,40 @@
+package services
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+func TestPaperclip_configurationIsThatOfPluginAndCompany(t *testing.T) {
+	var asked [][2]string
+	w := newWorker(t, &plugins{}, Options{Config: func(plugin, company string) json.RawMessage {
+		asked = append(asked, [2]string{plugin, company})
+		if company == "none" {
+			return nil
+		}
+		return json.RawMessage(`{ "n": 9007199254740993 }`)
+	}})
+	require.Equal(t, `{ "n": 9007199254740993 }`, w.call("config.get", `{}`))
+	require.Equal(t, `{}`, w.call("config.get", `{"companyId":" none "}`))
+	w.call("config.get", `{"companyId":"  "}`)
+	w.call("config.get", ``)
+	require.Equal(t, [][2]string{{"demo", "c1"}, {"demo", "none"}, {"demo", "c1"}, {"demo", "c1"}}, asked)
+}
+
+func TestPaperclip_nothingIsConfiguredByDefault(t *testing.T) {
+	require.Equal(t, `{}`, newWorker(t, &plugins{}, Options{}).call("config.get", `{}`))
+}
+
+func TestPaperclip_everyMethodRefusesWhatIsNoObject(t *testing.T) {
+	w := newWorker(t, &plugins{}, Options{})
+	require.Len(t, w.services, 12)
+	for method := range w.services {
+		for params, kind := range map[string]string{`[1]`: "an array", `null`: "null", `"x"`: "a string", ` 7`: "a number", `true`: "a boolean"} {
+			w.wantRefused(protocol.CodeInvalid, method, params, "params: expected an object, got "+kind)
+		}
+	}
+}
