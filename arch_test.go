@@ -158,6 +158,10 @@ var users = []struct {
 		why: "the registry's snapshots, which share what did not change, are its only use",
 	},
 	{
+		library: "github.com/santhosh-tekuri/jsonschema", folder: "capability",
+		why: "its checks have no bound of their own; capability.Schema puts one to them",
+	},
+	{
 		library: "github.com/spf13", folder: "cmd/airi-host",
 		why: "flags and subcommands belong to the command line; everything else takes options",
 	},

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -59,7 +60,9 @@ func (h *Host) await(ctx context.Context, key capability.Key, c protocol.Call, w
 func (h *Host) lookUp(key capability.Key, c protocol.Call) (who *handle, missing, err error) {
 	offer, missing := h.snapshot().Choose(key, capability.Filter{Plugin: c.Plugin, Instance: c.Instance})
 	if missing == nil {
-		who, err = invocable(offer)
+		if who, err = invocable(offer); err == nil {
+			err = checkInput(offer, c)
+		}
 		return who, nil, err
 	}
 	if who = h.undeclared(missing, c); who == nil {
@@ -69,6 +72,22 @@ func (h *Host) lookUp(key capability.Key, c protocol.Call) (who *handle, missing
 		return nil, nil, failure(protocol.CodeNotReady, who.Plugin, fmt.Sprintf("plugin %s is being stopped: %s was not called", who.Plugin, c.Key))
 	}
 	return who, nil, nil
+}
+
+// checkInput holds a call to the schema that the offer declares, before the plugin
+// sees it. No input at all is an empty one.
+func checkInput(o capability.Offer, c protocol.Call) error {
+	if o.Schema == nil {
+		return nil
+	}
+	input := c.Input
+	if input == nil {
+		input = json.RawMessage(`{}`)
+	}
+	if err := o.Schema.Check(input); err != nil {
+		return failure(protocol.CodeInvalid, o.Owner.Plugin, fmt.Sprintf("the input of %s of plugin %s: %s", o.Key, o.Owner.Plugin, err))
+	}
+	return nil
 }
 
 // undeclared returns the session of the plugin that the call names, if it may have

@@ -1,6 +1,9 @@
 package actors
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
@@ -12,6 +15,10 @@ func (s *session) onConfigure(m configure) {
 	open := s.phase == lifecycle.Configured || lifecycle.Session.Can(s.phase, lifecycle.SessionConfigured)
 	if s.end != living || !open {
 		m.reply <- inReferenceWords("Session %s cannot accept configuration during phase %s.", s.h.Session, s.phase)
+		return
+	}
+	if err := s.checkConfig(m.config); err != nil {
+		m.reply <- err
 		return
 	}
 	s.settleReplies = append(s.settleReplies, m.reply)
@@ -26,6 +33,25 @@ func (s *session) onNeedConfiguration(m needConfiguration) {
 	}
 	s.askConfiguration(m.reason, false)
 	s.shut(unconfigured(s.h.Plugin), func() { m.reply <- nil })
+}
+
+// checkConfig holds a configuration that somebody gave to the schemas that the
+// manifest declares, this host's own and the ecosystem's.
+func (s *session) checkConfig(c protocol.Config) error {
+	schemas := []json.RawMessage{s.man.Host.Configuration.Schema}
+	if s.man.Paperclip != nil {
+		schemas = append(schemas, s.man.Paperclip.InstanceConfigSchema)
+	}
+	for _, raw := range schemas {
+		schema, err := capability.CompileSchema(raw)
+		if err == nil {
+			err = schema.Check(c.Full)
+		}
+		if err != nil {
+			return failure(protocol.CodeConfiguration, s.h.Plugin, fmt.Sprintf("the configuration of plugin %s: %s", s.h.Plugin, err))
+		}
+	}
+	return nil
 }
 
 // refused asks for another configuration than the one that the plugin does not take.

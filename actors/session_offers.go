@@ -114,7 +114,26 @@ func (s *session) offerOf(o protocol.Offer) capability.Offer {
 	return capability.Offer{
 		Key: capability.Key(o.Key), Owner: s.owner(), Priority: priority, Invocable: o.Invocable,
 		Description: o.Description, InputSchema: o.InputSchema, Metadata: o.Metadata, Target: s.h,
+		Schema: s.schemaOf(o),
 	}
+}
+
+// schemaOf is what the parameters of a tool are checked against. One that cannot be
+// read is passed over, and told: the plugin may check them itself.
+func (s *session) schemaOf(o protocol.Offer) *capability.Schema {
+	if o.InputSchema == nil || capability.Key(o.Key).Kind() != capability.KindTool {
+		return nil
+	}
+	schema, err := capability.CompileSchema(o.InputSchema)
+	if err != nil {
+		s.host.drop(s.h, "schema", fmt.Sprintf("the parameters of %s are not checked: %s", o.Key, err), 1)
+		return nil
+	}
+	if unread := schema.Unchecked(); len(unread) > 0 {
+		s.host.drop(s.h, "pattern", fmt.Sprintf("%s: %d regular expressions of the schema are not checked, the first at %s: "+
+			"Go's have no such form", o.Key, len(unread), unread[0]), uint64(len(unread)))
+	}
+	return schema
 }
 
 func (s *session) onRetracted(m retracted) {

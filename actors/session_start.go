@@ -227,8 +227,14 @@ func (s *session) proceedPrepared() {
 		s.run(protocol.StepInit)
 	case s.start.Config == nil && (s.start.RequireConfiguration || s.man.Host.Configuration.Required):
 		s.askConfiguration("Host requested configuration before activation.", true)
+	case s.start.Config != nil:
+		if err := s.checkConfig(*s.start.Config); err != nil {
+			s.askConfiguration(err.Error(), true)
+			return
+		}
+		s.applyConfig(*s.start.Config)
 	default:
-		s.applyConfig(s.firstConfig())
+		s.applyConfig(s.defaultConfig())
 	}
 }
 
@@ -243,10 +249,7 @@ func (s *session) proceedConfigured() {
 	}
 }
 
-func (s *session) firstConfig() protocol.Config {
-	if s.start.Config != nil {
-		return *s.start.Config
-	}
+func (s *session) defaultConfig() protocol.Config {
 	return protocol.Config{ID: s.h.module.ID + ":default", Revision: 1, SchemaVersion: 1, Full: []byte("{}")}
 }
 

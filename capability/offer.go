@@ -63,6 +63,9 @@ type Offer struct {
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
 	// Metadata is JSON for whoever asks; nil for none.
 	Metadata json.RawMessage `json:"metadata,omitempty"`
+	// Schema is what whoever calls checks the input against; nil for nothing. It is
+	// InputSchema, compiled, and does not leave the process.
+	Schema *Schema `json:"-"`
 	// Target is what serves it, e.g. a live session. It means nothing here, and
 	// does not leave the process.
 	Target any `json:"-"`

@@ -42,9 +42,9 @@ func (n Note) String() string { return printable(n.File) + ": passed over: " + n
 //     are followed, and no manifest is read twice.
 //
 // A manifest is a file *.json whose kind is [KindAIRI], or means to be, or a
-// package.json with a member "paperclipPlugin". Other JSON files get a note, except
-// that one called plugin.json or manifest.json is a problem when it cannot be read. A
-// path that does not exist or holds no plugin is a problem.
+// package.json with a member "paperclipPlugin". Other JSON files get a note, but for
+// those beside such a package.json; one called plugin.json or manifest.json is a
+// problem when it cannot be read. A path that does not exist or holds no plugin is a problem.
 //
 // Of two plugins with one name the first stays and the second is a problem, whether
 // or not the first one is good: a name is an identity, so it does not move on.
@@ -64,6 +64,8 @@ type finder struct {
 	read map[string]bool
 	// files has the file of each plugin's name.
 	files map[string]string
+	// skipped are the files of the current directory that are no manifests.
+	skipped []Note
 	// left is how many entries may still be looked at below the current path;
 	// below 0 when there were more.
 	left int
@@ -75,6 +77,10 @@ func (f *finder) problem(file, message string) {
 
 func (f *finder) note(file, message string) {
 	f.found.Notes = append(f.found.Notes, Note{File: file, Message: message})
+}
+
+func (f *finder) skip(file, message string) {
+	f.skipped = append(f.skipped, Note{File: file, Message: message})
 }
 
 // path finds what one path leads to.
@@ -121,6 +127,8 @@ const noPlugin = `holds no plugin: expected a file *.json with "kind": "` + Kind
 // manifests reads the manifests that a directory holds directly and returns its
 // sub-directories.
 func (f *finder) manifests(dir string) (subs []string, held bool) {
+	isPackage := false
+	f.skipped = nil
 	for _, entry := range f.list(dir) {
 		full := filepath.Join(dir, entry.Name())
 		switch {
@@ -131,8 +139,12 @@ func (f *finder) manifests(dir string) (subs []string, held bool) {
 		case filepath.Ext(entry.Name()) == ".json":
 			if f.again(full) || f.examine(full) {
 				held = true
+				isPackage = isPackage || entry.Name() == "package.json"
 			}
 		}
+	}
+	if !isPackage { // else nobody takes its other files for manifests: a lock file, a compiler's settings
+		f.found.Notes = append(f.found.Notes, f.skipped...)
 	}
 	return subs, held
 }
@@ -192,11 +204,11 @@ func (f *finder) examine(file string) bool {
 	wellKnown := base == "plugin.json" || base == "manifest.json"
 	root, err := r.open()
 	if err != nil && !wellKnown {
-		f.note(file, "it cannot be read as JSON: "+err.Error())
+		f.skip(file, "it cannot be read as JSON: "+err.Error())
 		return false
 	}
 	if claims, why := claimsAIRI(root, wellKnown); err == nil && !claims && !claimsPaperclip(file, root) {
-		f.note(file, "it is no manifest that this host reads: "+why)
+		f.skip(file, "it is no manifest that this host reads: "+why)
 		return false
 	}
 	f.take(r, root, err)

@@ -33,6 +33,16 @@ func evaluated(t *testing.T, dir string, paths ...string) Found {
 	return discoverWith(t, Options{Evaluate: asJSON, Lookup: lookupIn(nil)}, dir, paths...)
 }
 
+func TestPackage_itsOtherFilesAreNobodysConcern(t *testing.T) {
+	files := syncFiles("sync")
+	files["sync/package-lock.json"], files["sync/tsconfig.json"] = `{}`, "// comment\n{}"
+	files["other/tsconfig.json"] = `{}`
+	dir := tree(t, files)
+	found := evaluated(t, dir, ".")
+	found.wantPlugins(t, "acme.sync")
+	found.wantNotes(t, dir, "DIR/other/tsconfig.json: passed over: it is no manifest that this host reads: it has no kind")
+}
+
 func TestPackage_isFoundBesideOtherPlugins(t *testing.T) {
 	files := syncFiles("sync")
 	files["hello/plugin.json"], files["hello/package.json"] = plugin("hello"), `{"name": "hello"}`

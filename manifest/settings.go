@@ -1,0 +1,154 @@
+package manifest
+
+import (
+	"bytes"
+	_ "embed" // for the schema's text
+	"encoding/json"
+	"time"
+)
+
+// Settings are what whoever runs a host has decided about it: the file
+// airi-host.json. The zero value of every field means that the file says nothing and
+// the host's default holds.
+type Settings struct {
+	// Scope is the tenant of calls that name none.
+	Scope string
+	// Companies are the tenants for which plugins may act of their own accord,
+	// outside of a call.
+	Companies []string
+	// Secrets are where secrets are, by their ids.
+	Secrets map[string]Secret
+	// HTTP is about plugins' requests.
+	HTTP HTTPSettings
+	// Plugins are about single plugins, by their names.
+	Plugins map[string]PluginSettings
+	// Restart says what follows when a plugin crashes.
+	Restart RestartSettings
+	// Limits are what all plugins may occupy; a manifest's beat them.
+	Limits HostLimits
+	// Timeouts are how long plugins are waited for; a manifest's beat them.
+	Timeouts Timeouts
+	// Drain is how long plugins may take to stop when the host does.
+	Drain time.Duration
+}
+
+// Secret says where a secret is, and who may have it. It is not read here.
+type Secret struct {
+	// Env names the variable of the host's environment that holds it, File is the
+	// absolute path of the file that does. Exactly one of them is set.
+	Env, File string
+	// Plugins and Companies are who may have it; none stands for all.
+	Plugins, Companies []string
+}
+
+// HTTPSettings are about the requests that the host makes for plugins.
+type HTTPSettings struct {
+	// Allow is what may be reached although it is private, as written; see
+	// [SettingsOptions.CheckAddress].
+	Allow []string
+	// MaxBody is how long a body may be, in bytes, at most [MaxFrameBytes].
+	MaxBody int
+	// Timeout is for all of a request.
+	Timeout time.Duration
+}
+
+// PluginSettings are about one plugin.
+type PluginSettings struct {
+	// Config is its configuration, an object as written, or nil.
+	Config json.RawMessage
+	// Companies are the configurations that stand in place of Config for a tenant.
+	Companies map[string]json.RawMessage
+	// Grants are what it is permitted, of what it asks for. Nil stands for all of
+	// that; an empty list that is not nil stands for nothing.
+	Grants []string
+	// Limits are what its worker may use of the machine.
+	Limits WorkerLimits
+}
+
+// ConfigFor returns the configuration for a tenant, or without one for "": the
+// tenant's own, whole, where there is one. Nil is for none.
+func (p PluginSettings) ConfigFor(company string) json.RawMessage {
+	if config, ok := p.Companies[company]; ok {
+		return config
+	}
+	return p.Config
+}
+
+// WorkerLimits are what a worker process and its descendants may use.
+type WorkerLimits struct {
+	// MemoryBytes is at least [MinMemoryBytes].
+	MemoryBytes int64
+	// Processes counts threads as well.
+	Processes int
+	// CPUTime is of each process by itself, a second at least.
+	CPUTime time.Duration
+}
+
+// RestartSettings say what follows when a plugin crashes.
+type RestartSettings struct {
+	// Base is the pause after the first crash, Max the longest one.
+	Base, Max time.Duration
+	// Stable is how long a plugin has to be ready for its crashes to be forgiven.
+	Stable time.Duration
+	// Jitter is by which share of itself a pause may be shorter or longer, from 0
+	// to 1, or nil.
+	Jitter *float64
+	// GiveUp is how many crashes in a row are followed by a restart.
+	GiveUp int
+	// Disabled gives a plugin up at its first crash.
+	Disabled bool
+}
+
+// HostLimits are what a plugin may make the host hold.
+type HostLimits struct {
+	Limits
+	// Facts is how many offers, made and taken back, may wait for a plugin's session
+	// before the host stops reading from it, at most MaxFacts.
+	Facts int
+}
+
+// The bounds of settings.
+const (
+	MaxFacts = 65_536
+	// MinMemoryBytes is less than any worker starts with.
+	MinMemoryBytes = 1 << 20
+	// MaxProcesses is as many as Linux has.
+	MaxProcesses = 4_194_304
+	// MaxGiveUp keeps the count of crashes one that ends.
+	MaxGiveUp = 1_000_000
+	// MaxCPUTime is a year.
+	MaxCPUTime = 365 * 24 * time.Hour
+)
+
+// SettingsOptions say how settings are read. The zero value works.
+type SettingsOptions struct {
+	// CheckAddress tells what is wrong with an address of "http".allow; nil takes
+	// every text.
+	CheckAddress func(entry string) error
+}
+
+// ParseSettings reads what a file of settings holds; file is its name in problems. It
+// reports every problem at once, and returns settings exactly when there is none.
+// Nothing that the settings name is read. No problem repeats what stands where a
+// secret might: in place of a secret's variable or file, or in a configuration.
+func ParseSettings(file string, data []byte, opts SettingsOptions) (*Settings, Problems) {
+	r := &reader{file: file}
+	root, err := decode(data, func(at fieldPath) { r.add(at, "appears twice: keep one of them") })
+	if err != nil {
+		r.add("", "%v", err)
+		return nil, r.all()
+	}
+	s := &Settings{}
+	settingsShape.read(r, "", root, s)
+	r.checkAddresses(root, opts)
+	if problems := r.all(); len(problems) > 0 {
+		return nil, problems
+	}
+	return s, nil
+}
+
+//go:embed settings.schema.json
+var settingsSchema []byte
+
+// SettingsSchema returns the JSON Schema (draft 2020-12) of [Settings].
+func SettingsSchema() []byte { return bytes.Clone(settingsSchema) }
