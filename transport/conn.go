@@ -26,6 +26,16 @@ type Conn interface {
 	Close() error
 }
 
+// Gatherer is a Conn that can write several records at once.
+type Gatherer interface {
+	Conn
+	// Gather is Send for a record that others follow at once: it waits for the next
+	// Send, or for Push, which the caller owes.
+	Gather(record []byte) error
+	// Push sends what was gathered. It never blocks.
+	Push()
+}
+
 // ErrFull tells that a record was refused because the queue to the peer is full.
 var ErrFull = errors.New("the peer reads too slowly: the send queue is full")
 

@@ -67,8 +67,8 @@ type Stats struct {
 // Writer puts records, a line each, on a destination that may be slow. It never
 // makes a sender wait for the destination. Any number of goroutines may use it.
 //
-// Whoever holds the turn writes: a sender that finds nothing queued, for one
-// TryWrite, or the goroutine, until the queue is empty.
+// Whoever holds the turn writes: a sender that finds nobody at it, as far as the
+// destination takes it at once, or the goroutine, until the queue is empty.
 type Writer struct {
 	dst     io.Writer
 	try     TryWriter // dst, or nil when it cannot be asked
@@ -115,6 +115,49 @@ func NewWriter(dst io.Writer, opts WriterOptions) *Writer {
 // is full, with transport.ErrFull, and the writer goes on. After Close it fails
 // with transport.ErrClosed, and once the writer has ended with the reason.
 func (w *Writer) Send(record []byte) error {
+	if err := w.enter(record); err != nil {
+		return err
+	}
+	hadTurn := w.turn
+	w.turn = true
+	if !hadTurn && w.try != nil && w.queue.empty() {
+		w.mu.Unlock()
+		return w.sendNow(record)
+	}
+	w.queue.push(record)
+	w.mu.Unlock()
+	if !hadTurn {
+		w.write()
+	}
+	return nil
+}
+
+// Gather is Send for a record that others follow at once: it is written with the
+// next one that is sent, or when [Writer.Push] or [Writer.Flush] is called, which the
+// caller owes. It fails as Send does.
+func (w *Writer) Gather(record []byte) error {
+	if err := w.enter(record); err != nil {
+		return err
+	}
+	defer w.mu.Unlock()
+	w.queue.push(record)
+	return nil
+}
+
+// Push writes what was gathered, unless somebody is at it.
+func (w *Writer) Push() {
+	w.mu.Lock()
+	if w.turn || w.err != nil || w.queue.empty() {
+		w.mu.Unlock()
+		return
+	}
+	w.turn = true
+	w.mu.Unlock()
+	w.write()
+}
+
+// enter lets one record in, and returns with the lock, or tells why not, without it.
+func (w *Writer) enter(record []byte) error {
 	err := w.check(record)
 	w.mu.Lock()
 	if err == nil {
@@ -123,20 +166,40 @@ func (w *Writer) Send(record []byte) error {
 	if err != nil {
 		w.stats.Refused++
 		w.mu.Unlock()
-		return err
 	}
-	hadTurn := w.turn
-	w.turn = true
-	if hadTurn || w.try == nil {
-		w.queue.push(record)
-		w.mu.Unlock()
-		if !hadTurn {
-			go w.drain()
+	return err
+}
+
+// write writes what is queued: as far as the destination takes it at once here, the
+// rest in the writer's own goroutine. The caller has the turn.
+func (w *Writer) write() {
+	for w.try != nil {
+		w.mu.Lock()
+		if w.queue.empty() {
+			w.yield()
+			w.mu.Unlock()
+			return
 		}
-		return nil
+		head := w.queue.shift()
+		w.mu.Unlock()
+		n, err := w.try.TryWrite(head.data)
+		if err == nil && n < len(head.data) {
+			w.putBack(head, n)
+			break
+		}
+		w.wrote(head, err)
 	}
-	w.mu.Unlock()
-	return w.sendNow(record)
+	go w.drain()
+}
+
+// putBack queues what is left of a chunk, n bytes of which were written.
+func (w *Writer) putBack(head chunk, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.settle(0, n)
+	if w.err == nil {
+		w.queue.chunks = append([]chunk{{data: head.data[n:], records: head.records}}, w.queue.chunks...)
+	}
 }
 
 // check tells whether record may be sent at all.
@@ -309,6 +372,7 @@ func (w *Writer) Close() {
 // Flush waits until nothing is left to write. It returns nil, the writer's error
 // if it ended, or that of ctx.
 func (w *Writer) Flush(ctx context.Context) error {
+	w.Push()
 	w.mu.Lock()
 	if w.err != nil || !w.turn {
 		defer w.mu.Unlock()

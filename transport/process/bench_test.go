@@ -33,6 +33,29 @@ func BenchmarkEcho(b *testing.B) {
 	}
 }
 
+// BenchmarkStart measures a start by each reach, and as µs/stop what it takes until
+// nothing is left.
+func BenchmarkStart(b *testing.B) {
+	for _, reach := range []Reach{ReachGroup, ReachSweep, ReachCgroup} {
+		b.Run(string(reach), func(b *testing.B) {
+			s := Spec{Plugin: "bench", Path: "/bin/cat", Env: Environment(nil, nil), Reach: reach}
+			var stops time.Duration
+			for b.Loop() {
+				p, err := Start(s)
+				require.NoError(b, err)
+				b.StopTimer()
+				began := time.Now()
+				require.NoError(b, p.Close())
+				_, err = p.Stop(b.Context(), Ladder{})
+				require.NoError(b, err)
+				stops += time.Since(began)
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(stops.Microseconds())/float64(b.N), "µs/stop")
+		})
+	}
+}
+
 func echoSpec(kind Wire) Spec {
 	s := Spec{Plugin: "bench", Path: "/proc/self/exe", Env: Environment(map[string]string{modeVar: "echo"}, nil)}
 	withWire(kind)(&s)
@@ -64,7 +87,7 @@ func bareTime(b *testing.B, kind Wire, flight int, record []byte) time.Duration 
 	defer pipes.closeAll()
 	require.NoError(b, syscall.SetNonblock(pipes.input, false))
 	require.NoError(b, syscall.SetNonblock(pipes.output, false))
-	pid, err := forkExec(echoSpec(kind), pipes)
+	pid, err := forkExec(echoSpec(kind), pipes)(echoSpec(kind).Env, attributes())
 	pipes.closeWorker()
 	require.NoError(b, err)
 	defer func() {

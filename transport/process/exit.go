@@ -23,16 +23,28 @@ type ExitStatus struct {
 	Err error
 	// Uptime is the time from start to exit.
 	Uptime time.Duration
-	// Leftover tells that a descendant has outlived the process: it is in its
-	// group, or holds one of its pipes.
+	// Leftover tells that a descendant has outlived the process: it is within
+	// reach, or holds one of its pipes.
 	Leftover bool
+	// Limit names the limit of the Spec that ended the process, e.g. "memory limit
+	// of 104857600 bytes"; empty if none did. The limit of processes only refuses
+	// forks: it is named when it has and the process then failed.
+	Limit string
 	// Step is how far Stop or Close had gone when the process exited; StepNone
 	// means that nobody had asked for its end.
 	Step Step
 }
 
-// String tells the exit in words, e.g. "exited with code 3" or "was killed by SIGKILL".
+// String tells the exit in words, e.g. "exited with code 3" or "was killed by
+// SIGKILL: it reached its memory limit of 104857600 bytes".
 func (s ExitStatus) String() string {
+	if s.Limit != "" {
+		return s.end() + ": it reached its " + s.Limit
+	}
+	return s.end()
+}
+
+func (s ExitStatus) end() string {
 	switch {
 	case s.Err != nil:
 		return fmt.Sprintf("ended, nobody knows how (%v)", s.Err)

@@ -51,23 +51,23 @@ func TestExit_isSeenAlthoughADescendantHoldsThePipes(t *testing.T) {
 }
 
 func TestExit_looksPastADescendantOfAnotherGroup(t *testing.T) {
-	w := start(t, "leave-away", withArg("3"))
-	record, err := w.Recv()
-	require.NoError(t, err)
-	away, err := strconv.Atoi(string(record))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = syscall.Kill(away, syscall.SIGKILL) })
-
-	exit := w.wantExit()
-	require.True(t, exit.Status.Leftover)
-	w.wantStop(StepNone)
-	require.Equal(t, []string{strconv.Itoa(away)}, marked(w.spec.Env), "out of reach")
-	require.NoError(t, syscall.Kill(away, syscall.SIGKILL))
+	for _, reach := range reaches(t) {
+		w := start(t, "leave-away", withArg("3"), withReach(reach))
+		_, err := w.Recv()
+		require.NoError(t, err)
+		exit := w.wantExit()
+		require.Equal(t, 3, exit.Status.Code)
+		require.True(t, exit.Status.Leftover)
+		w.wantStop(StepTerm)
+		require.Empty(t, marked(w.spec.Env))
+	}
 }
 
 func TestExitStatus_String(t *testing.T) {
 	require.Equal(t, "exited with code 0", ExitStatus{}.String())
 	require.Equal(t, "was killed by SIGKILL", ExitStatus{Code: -1, Signal: "SIGKILL"}.String())
+	require.Equal(t, "was killed by SIGXCPU: it reached its CPU time limit of 1s",
+		ExitStatus{Code: -1, Signal: "SIGXCPU", Limit: "CPU time limit of 1s"}.String())
 	require.Equal(t, "ended, nobody knows how (stolen)", ExitStatus{Code: -1, Err: errors.New("stolen")}.String())
 }
 

@@ -1,11 +1,8 @@
 package process
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"syscall"
 	"unsafe"
 
@@ -49,45 +46,4 @@ func awaitExit(pid int) ending {
 		return ending{signal: syscall.Signal(info.child.status)}
 	}
 	return ending{code: int(info.child.status)}
-}
-
-// members returns the live processes of a group, as far as /proc shows them.
-// Zombies do not count: in a container nobody may ever reap them.
-func members(pgid int) []int {
-	proc, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = proc.Close() }()
-	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
-	var pids []int
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if group, alive := groupOf(pid); alive && group == pgid {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-// groupOf reads the group of a process, and whether it is more than a zombie,
-// from "pid (name) state parent group …". The name may hold anything.
-func groupOf(pid int) (group int, alive bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0, false
-	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 3 {
-		return 0, false
-	}
-	group, err = strconv.Atoi(string(fields[2]))
-	state := fields[0][0]
-	return group, err == nil && state != 'Z' && state != 'X'
 }

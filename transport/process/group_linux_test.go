@@ -25,32 +25,18 @@ func ignores(t *testing.T, pid int, sig syscall.Signal) bool {
 	return bits&(1<<(sig-1)) != 0
 }
 
-func TestMembers_findsTheGroup(t *testing.T) {
-	w := start(t, "echo")
-	require.Equal(t, []int{w.Pid()}, members(w.Pid()))
-	require.Contains(t, members(syscall.Getpgrp()), os.Getpid())
-}
-
-func TestMembers_countsNoZombie(t *testing.T) {
+func TestAwaitExit_leavesTheZombie(t *testing.T) {
 	w := start(t, "leave")
 	w.wantDone(soon)
 	require.True(t, exists(w.Pid()), "the leader's zombie keeps the number")
-	require.NotContains(t, members(w.Pid()), w.Pid())
-	require.Len(t, members(w.Pid()), 1)
+	require.NotContains(t, w.living(), w.Pid())
+	require.Len(t, w.living(), 1)
 	w.mustStop(ladderTo(StepKill))
 	require.False(t, exists(w.Pid()))
 }
 
 // exists asks whether there is such a process, if only as a zombie.
 func exists(pid int) bool { return syscall.Kill(pid, 0) == nil }
-
-func TestGroupOf_readsPastAnyName(t *testing.T) {
-	group, alive := groupOf(os.Getpid())
-	require.Equal(t, syscall.Getpgrp(), group)
-	require.True(t, alive)
-	_, alive = groupOf(1 << 30)
-	require.False(t, alive)
-}
 
 func TestChildInfo_isLaidOutLikeTheKernels(t *testing.T) {
 	var info childInfo

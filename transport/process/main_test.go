@@ -25,6 +25,8 @@ const (
 	markVar = "AIRI_HOST_TEST_MARK"
 	// argVar is one argument of a mode.
 	argVar = "AIRI_HOST_TEST_ARG"
+	// reachVar is the Reach of a mode that is a host itself.
+	reachVar = "AIRI_HOST_TEST_REACH"
 
 	// soon is what a loaded machine gets for anything that should be quick.
 	soon = 20 * time.Second

@@ -18,6 +18,7 @@ import (
 type Process struct {
 	spec    Spec
 	pid     int // also that of its group
+	tree    *tree
 	started time.Time
 
 	reader *ndjson.Reader // of wire; belongs to the goroutine in Recv
@@ -43,7 +44,7 @@ type Process struct {
 	ended  chan struct{} // closed when reason is set
 	stop   *stopping
 	reaped bool // the leader is not even a zombie any more
-	buried bool // the whole group is gone
+	buried bool // the whole tree is gone, and what it held is given back
 }
 
 var _ transport.Conn = (*Process)(nil)
@@ -60,8 +61,10 @@ type Stats struct {
 // Send queues one record for the worker; see transport.Conn. Records that hold a
 // newline are refused with ndjson.ErrNewline. After the worker closed its input,
 // and before the connection's end is settled, it fails with syscall.EPIPE.
-func (p *Process) Send(record []byte) error {
-	err := p.writer.Send(record)
+func (p *Process) Send(record []byte) error { return p.sent(p.writer.Send(record)) }
+
+// sent puts the writer's errors in the owner's words.
+func (p *Process) sent(err error) error {
 	if err == nil || refused(err) {
 		return err
 	}
@@ -103,7 +106,7 @@ func (p *Process) Recv() ([]byte, error) {
 	return record, nil
 }
 
-// Close ends the connection at once and kills the worker's whole group. It does
+// Close ends the connection at once and kills the worker and its whole tree. It does
 // not wait: Done tells the exit. It always returns nil.
 func (p *Process) Close() error {
 	_ = p.settle(transport.ErrClosed)

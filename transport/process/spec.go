@@ -48,11 +48,37 @@ type Spec struct {
 	Dir string
 
 	// Env is the whole environment, as NAME=value; nothing of the host's is
-	// added. Most callers take that of Environment.
+	// added, but for MarkerVar. Most callers take that of Environment.
 	Env []string
 
 	// Wire says where records travel.
 	Wire Wire
+
+	// Owner is whom the worker belongs to beyond the life of this host: 16 to 128
+	// random letters, digits, "-" and "_", which a host keeps with its state, as
+	// secret as that, so that Sweep of a later one finds what this one had to leave.
+	// Empty means nobody.
+	Owner string
+
+	// Reach says how far Stop has to reach; see Process.Containment for how far it
+	// does. With ReachCgroup Start fails where that does not work.
+	Reach Reach
+
+	// Cgroup is a directory of cgroup v2 below which the worker gets one of its own.
+	// Empty means the one that the host is in. The limits of memory and processes
+	// need one that holds no process itself and has these controllers: below a
+	// systemd service, that is what Delegate=yes with DelegateSubgroup= prepares.
+	Cgroup string
+
+	// Adopt makes the host's process the parent of its orphans, on Linux, from the
+	// first Start on and for good (PR_SET_CHILD_SUBREAPER), and reaps those that are
+	// a worker's. Nothing escapes Stop without it: it is for systems whose PID 1
+	// reaps nobody, where zombies would stay. A program that embeds the host and has
+	// children of its own gets their orphans, too, and nobody reaps those.
+	Adopt bool
+
+	// Limits is what the worker may use.
+	Limits Limits
 
 	// MaxRecord is the largest record in bytes, in both directions. Zero or less
 	// means transport.DefaultMaxRecord.
@@ -111,7 +137,7 @@ func (s Spec) resolved() (Spec, error) {
 	if s.Plugin == "" {
 		return s, errors.New("process: Spec.Plugin is empty: name the plugin")
 	}
-	for _, check := range []func() error{s.checkWire, s.checkStrings, s.checkEnv, s.checkDir} {
+	for _, check := range []func() error{s.checkWire, s.checkStrings, s.checkEnv, s.checkDir, s.checkOwner, s.checkReach, s.checkLimits} {
 		if err := check(); err != nil {
 			return s, fmt.Errorf("plugin %s: %w", s.Plugin, err)
 		}
@@ -141,6 +167,9 @@ func (s Spec) checkWire() error {
 func (s Spec) checkStrings() error {
 	if strings.ContainsRune(s.Path, 0) || strings.ContainsRune(s.Dir, 0) {
 		return errors.New("the program or its directory holds a zero byte")
+	}
+	if strings.ContainsRune(s.Plugin, 0) {
+		return errors.New("the plugin's name holds a zero byte")
 	}
 	for i, arg := range s.Args {
 		if strings.ContainsRune(arg, 0) {

@@ -38,6 +38,7 @@ func TestSpec_reachesTheWorkerAndNothingElseDoes(t *testing.T) {
 	s.Dir, s.Args = dir, []string{"one", "two words"}
 	w := startSpec(t, s)
 	w.want(s.Env...)
+	w.want(w.tree.marker.entry()) // the only thing that is added
 	w.want(dir, "[one two words]")
 }
 
@@ -66,6 +67,13 @@ func TestSpec_errorsNameWhatIsWrong(t *testing.T) {
 		"env without =":   {Spec{Plugin: "p", Path: "sh", Env: []string{"A=1", "hush"}}, []string{"entry 2", "NAME=value"}},
 		"env no name":     {Spec{Plugin: "p", Path: "sh", Env: []string{"=hush"}}, []string{"entry 1", "empty name"}},
 		"env zero":        {Spec{Plugin: "p", Path: "sh", Env: []string{"A=hush\x00"}}, []string{`"A"`, "zero byte"}},
+		"zero in plugin":  {Spec{Plugin: "a\x00b", Path: "sh"}, []string{"name", "zero byte"}},
+		"owner too short": {Spec{Plugin: "p", Path: "sh", Owner: "hush"}, []string{`plugin p`, "owner", "16 to 128"}},
+		"owner not plain": {Spec{Plugin: "p", Path: "sh", Owner: "hush:hush:hush:hush"}, []string{"owner", `':'`}},
+		"unknown reach":   {Spec{Plugin: "p", Path: "sh", Reach: "moon"}, []string{`"moon"`, "cgroup, sweep, group"}},
+		"negative limit":  {Spec{Plugin: "p", Path: "sh", Limits: Limits{Processes: -1}}, []string{"negative", "processes -1"}},
+		"no such cgroup":  {Spec{Plugin: "p", Path: "sh", Reach: ReachCgroup, Cgroup: "/no/such"}, []string{`plugin p`, "cgroup", "/no/such"}},
+		"no cgroup there": {Spec{Plugin: "p", Path: "sh", Reach: ReachCgroup, Cgroup: dir}, []string{dir, "cgroup.kill"}},
 		"unknown wire":    {Spec{Plugin: "p", Path: "sh", Wire: 7}, []string{"wire 7", "Stdio or Own"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,13 +12,13 @@ type Step string
 
 // The steps, from the gentle to the sure.
 const (
-	// StepNone: the worker and its group were gone before anything was done.
+	// StepNone: the worker and its tree were gone before anything was done.
 	StepNone Step = ""
 	// StepStdin: its input was closed.
 	StepStdin Step = "stdin"
-	// StepTerm: SIGTERM went to its group.
+	// StepTerm: SIGTERM went to its tree.
 	StepTerm Step = "term"
-	// StepKill: SIGKILL went to its group.
+	// StepKill: SIGKILL went to its tree.
 	StepKill Step = "kill"
 )
 
@@ -53,9 +53,9 @@ func (l Ladder) resolved() Ladder {
 type StopReport struct {
 	// Step is the one that worked, or the last one tried.
 	Step Step
-	// Took is the time from the first step to the end of the group.
+	// Took is the time from the first step to the end of the tree.
 	Took time.Duration
-	// Left is the processes of the group that live on, when Stop failed.
+	// Left is the processes of the tree that live on, when Stop failed.
 	Left []int
 }
 
@@ -68,18 +68,18 @@ type stopping struct {
 
 const (
 	// firstLook and lastLook are the shortest and longest pause between two looks
-	// at a group whose leader is gone.
+	// at a tree whose leader is gone.
 	firstLook = 2 * time.Millisecond
 	lastLook  = 100 * time.Millisecond
 )
 
-// Stop ends the worker and its whole process group, step by step: it closes the
-// worker's input, sends SIGTERM, sends SIGKILL, and waits after each. Records that
-// were sent before are written if the worker takes them in time; later ones are
-// refused with transport.ErrClosed. Recv goes on and returns what the worker still
-// says.
+// Stop ends the worker and its whole tree, as far as Containment says that it is
+// held, step by step: it closes the worker's input, sends SIGTERM, sends SIGKILL,
+// and waits after each. Records that were sent before are written if the worker
+// takes them in time; later ones are refused with transport.ErrClosed. Recv goes on
+// and returns what the worker still says.
 //
-// Stop returns when no process of the group lives, also when the worker itself had
+// Stop returns when no process of the tree lives, also when the worker itself had
 // exited long before. When ctx ends first, SIGKILL is sent at once. It fails only
 // when something survives that, and may be called again then.
 //
@@ -136,7 +136,7 @@ func (p *Process) climb(run *stopping, ladder Ladder) {
 	}{
 		{StepStdin, ladder.CloseStdin, p.endInput},
 		{StepTerm, ladder.Term, func(context.Context) { p.signal(syscall.SIGTERM) }},
-		{StepKill, ladder.Kill, func(context.Context) { p.signal(syscall.SIGKILL) }},
+		{StepKill, ladder.Kill, p.kill},
 	}
 	for _, rung := range rungs {
 		parent := p.hurried
@@ -152,8 +152,11 @@ func (p *Process) climb(run *stopping, ladder Ladder) {
 			return
 		}
 	}
+	if p.gone() {
+		return // at the last moment
+	}
 	run.report.Left = p.living()
-	run.err = fmt.Errorf("plugin %s: %d processes of group %d have survived SIGKILL for %s, pids %v: they hang in the kernel; stop again later",
+	run.err = fmt.Errorf("plugin %s: %d processes of worker %d have survived SIGKILL for %s, pids %v: they hang in the kernel, or belong to another user; stop again later",
 		p.spec.Plugin, len(run.report.Left), p.pid, ladder.Kill, run.report.Left)
 }
 
@@ -175,15 +178,31 @@ func (p *Process) endInput(ctx context.Context) {
 	p.closeInput()
 }
 
-// awaitGone waits until the group is gone. While the leader lives it is not, so
+// kill sends SIGKILL, again and again: without a cgroup a process that forks all the
+// time is met between two looks only.
+func (p *Process) kill(ctx context.Context) {
+	p.signal(syscall.SIGKILL)
+	p.look(ctx, func() bool {
+		if p.gone() {
+			return true
+		}
+		p.signal(syscall.SIGKILL)
+		return false
+	})
+}
+
+// awaitGone waits until the tree is gone.
+func (p *Process) awaitGone(ctx context.Context) bool { return p.look(ctx, p.gone) }
+
+// look looks until it is done, or ctx ends. While the leader lives it cannot be, so
 // that looking begins with the exit.
-func (p *Process) awaitGone(ctx context.Context) bool {
+func (p *Process) look(ctx context.Context, done func() bool) bool {
 	select {
 	case <-p.exited:
 	case <-ctx.Done():
 		return false
 	}
-	for pause := firstLook; !p.gone(); pause = min(2*pause, lastLook) {
+	for pause := firstLook; !done(); pause = min(2*pause, lastLook) {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -193,7 +212,7 @@ func (p *Process) awaitGone(ctx context.Context) bool {
 	return true
 }
 
-// gone tells whether nothing of the group lives, and then buries the leader.
+// gone tells whether nothing of the tree lives, and then buries the leader.
 func (p *Process) gone() bool {
 	select {
 	case <-p.exited:
@@ -203,46 +222,43 @@ func (p *Process) gone() bool {
 	return p.bury()
 }
 
-// bury reaps the leader if it was the last of its group, and reports that. A
-// process that was forked while the group was looked through may have been missed;
-// the signal reaches it, and nobody else, because the zombie keeps the number.
+// bury reaps the leader if it was the last of its tree, and reports that. A process
+// of its group that was forked while it was looked for may have been missed; the
+// signal reaches it, and nobody else, because the zombie keeps the number.
 func (p *Process) bury() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.buried {
 		return true
 	}
-	if len(members(p.pid)) > 0 {
+	if !p.tree.over(!p.reaped) {
 		return false
 	}
 	if !p.reaped {
 		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
 		reap(p.pid)
 	}
+	p.tree.fell()
 	p.buried = true
 	return true
 }
 
-// living lists what lives of the group.
+// living lists what lives of the tree.
 func (p *Process) living() []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.buried {
 		return nil
 	}
-	return members(p.pid)
+	return p.tree.living(!p.reaped)
 }
 
-// signal sends sig to the group, and to the worker itself if it has left it. Once
-// the group is gone its number may be somebody else's: then nothing is sent.
+// signal sends sig to the tree. Once that is gone, its numbers may be somebody
+// else's: then nothing is sent.
 func (p *Process) signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.buried {
-		return
-	}
-	_ = syscall.Kill(-p.pid, sig)
-	if group, err := syscall.Getpgid(p.pid); err == nil && group != p.pid && !p.reaped {
-		_ = syscall.Kill(p.pid, sig)
+	if !p.buried {
+		p.tree.signal(sig, !p.reaped)
 	}
 }

@@ -92,7 +92,7 @@ func TestStop_endsTheRestOfTheGroup(t *testing.T) {
 // settled tells whether the descendant has come as far as its mode says.
 func settled(t *testing.T, w *worker, mode string) bool {
 	t.Helper()
-	pids := members(w.Pid())
+	pids := w.living()
 	return len(pids) == 1 && (mode != "leave-deaf" || ignores(t, pids[0], syscall.SIGTERM))
 }
 
@@ -115,10 +115,18 @@ func TestStop_findsAWorkerThatHasLeftItsGroup(t *testing.T) {
 }
 
 func TestStop_failsInTimeAndMayBeCalledAgain(t *testing.T) {
-	w := start(t, "deaf")
-	report, err := w.Stop(t.Context(), Ladder{CloseStdin: 1, Term: 1, Kill: 1}) // no time at all
-	wantErrorText(t, err, `plugin probe`, "survived SIGKILL")
+	w := start(t, "deaf", withReach(ReachSweep))
+	hang := func(c *cgroup) { // as one that nothing can be killed in
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.tree.cgroup = c
+	}
+	hang(fakeCgroup(t, map[string]string{"cgroup.events": "populated 1\n", "cgroup.procs": "4711\n"}))
+	report, err := w.Stop(t.Context(), Ladder{CloseStdin: 1, Term: 1, Kill: time.Millisecond})
+	wantErrorText(t, err, `plugin probe`, "survived SIGKILL", "4711")
 	require.Equal(t, StepKill, report.Step)
+	require.Equal(t, []int{4711}, report.Left)
+	hang(nil)
 	_, err = w.Stop(t.Context(), Ladder{Kill: soon})
 	require.NoError(t, err)
 }

@@ -5,6 +5,7 @@ package process
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +58,8 @@ func init() {
 		"frames":       frames,
 		"relay":        relay,
 		"host":         host,
+		"adopting":     adopting,
+		"burn":         burn,
 	}
 }
 
@@ -290,14 +294,72 @@ func relay() int {
 	return 0
 }
 
-// host is a host with one deaf worker. It names the worker and then hangs.
+// host is a host with one deaf worker, which has a deaf descendant in a session of
+// its own. It names the worker and then hangs.
 func host() int {
 	path, _ := os.Executable()
-	p, err := Start(Spec{Plugin: "deaf", Path: path, Env: self("deaf").Env})
+	p, err := Start(Spec{
+		Plugin: "deaf", Path: "sh", Args: []string{"-c", `setsid "$0" & exec "$0"`, path}, Env: self("deaf").Env,
+		Owner: os.Getenv(argVar), Reach: Reach(os.Getenv(reachVar)),
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	fmt.Println(p.Pid())
 	return sleep()
+}
+
+// adopting is a host that adopts orphans and has a child of its own. Its worker makes
+// orphans that end, and such that do not. It tells how many it has got of them, dead
+// or alive, while the worker lives and after its end.
+func adopting() int {
+	child := exec.Command("sh", "-c", "exit 7")
+	if err := child.Start(); err != nil {
+		return 1
+	}
+	p, err := Start(Spec{
+		Plugin: "orphans", Path: "sh", Env: self("").Env, Adopt: true, Reach: Reach(os.Getenv(reachVar)),
+		Args: []string{"-c", `read go; (setsid true &); (env -i setsid sleep 0.1 &); (setsid sleep 1000 &); (env -i setsid sleep 1000 &); echo made; read end`},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	_ = p.Send([]byte("go"))
+	_, _ = p.Recv()
+	fmt.Println("while it lives:", awaitOrphans(2))
+	report, err := p.Stop(context.Background(), quick)
+	fmt.Println("after the stop:", awaitOrphans(0), report.Left, err)
+	fmt.Println("the child:", child.Wait())
+	return 0
+}
+
+// awaitOrphans waits until this process has as many children besides its own one and
+// the worker, or for a while, and tells how many it has.
+func awaitOrphans(want int) int {
+	var n int
+	for range 200 {
+		n = -1 // the own child
+		for _, p := range snapshot() {
+			if p.parent == os.Getpid() {
+				n++
+			}
+		}
+		if want > 0 {
+			n-- // the worker
+		}
+		if n == want {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return n
+}
+
+// burn does nothing, as fast as it can.
+func burn() int {
+	for {
+		runtime.Gosched()
+	}
 }
