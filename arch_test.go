@@ -88,7 +88,7 @@ var (
 		},
 		{
 			from: "services",
-			to:  []string{"protocol", "capability"},
+			to:   []string{"protocol", "capability"},
 			why: "a service answers calls; what it pushes to a plugin goes through an interface of protocol that cmd wires",
 		},
 		{
@@ -117,6 +117,20 @@ var (
 			from: "testdata/plugins",
 			to:   []string{"plugin", "plugin/ws", "protocol"},
 			why:  "these plugins are written as an author outside would write them, on the SDK alone",
+		},
+		{
+			from: "peers",
+			tests: append([]string{
+				"actors", "capability", "lifecycle", "manifest", "manifest/evaluate", "protocol", "services", "transport",
+			}, dialects...),
+			why: "the real peers know nothing of this host; tests put them together",
+		},
+		{
+			from: "peers/bench", program: true,
+			to: append([]string{
+				"actors", "lifecycle", "manifest", "manifest/evaluate", "peers", "plugin", "protocol", "services", "transport",
+			}, dialects...),
+			why: "the comparison runs this host beside the real ones; nothing imports it",
 		},
 		{
 			from: "examples", program: true,

@@ -74,8 +74,8 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 	case protocol.Serve:
 		p.serve(e)
 	case protocol.Abandon:
-		if stop := p.serving[e.ID]; stop != nil {
-			stop()
+		if one, ok := p.serving[e.ID]; ok {
+			one.stop()
 		}
 	case protocol.Ran:
 		if _, over := cause.(protocol.Closed); !over { // else lost or ended says it
@@ -126,7 +126,9 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 		p.step(protocol.Cancel{ID: in.ID, Reason: "not sent"})
 	case protocol.Cancel: // its answer will be late, and counted
 	case protocol.Reply:
-		if !over {
+		if over {
+			p.replyLost(in.ID)
+		} else {
 			p.replyLess(in, err)
 		}
 	default:
@@ -152,7 +154,7 @@ func (p *peer) write(m protocol.Message) (over bool, err error) {
 		p.frame = frame
 	}
 	p.host.publishWire(p.h, false, m)
-	err = p.conn.Send(frame)
+	err = p.put(frame)
 	return err != nil && !refused(err), err
 }
 
@@ -188,6 +190,11 @@ func (p *peer) replyLess(in protocol.Reply, err error) {
 	p.step(protocol.Reply{ID: in.ID, Err: fmt.Errorf("the host's answer cannot be sent: %w", err)})
 }
 
+// replyLost counts an answer for a peer that is gone.
+func (p *peer) replyLost(id protocol.RequestID) {
+	p.host.drop(p.h, "lost-reply", p.serving[id].key, 1)
+}
+
 // complete ends a call. A driver also completes the calls that it is told to
 // cancel; any other completion without a waiting caller is a late answer.
 func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
@@ -205,14 +212,18 @@ func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
 // how many there are.
 func (p *peer) serve(e protocol.Serve) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p.serving[e.ID] = cancel
+	p.serving[e.ID] = peerCall{e.Call.Key, cancel}
 	go func() {
 		result, err := p.host.serve(ctx, p.h, e.Call)
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		p.lock()
+		defer p.unlock()
 		cancel()
+		if p.closed {
+			p.replyLost(e.ID)
+		} else {
+			p.step(protocol.Reply{ID: e.ID, Result: result, Err: err})
+		}
 		delete(p.serving, e.ID)
-		p.step(protocol.Reply{ID: e.ID, Result: result, Err: err})
 	}()
 }
 
@@ -220,8 +231,8 @@ func (p *peer) setTimer(e protocol.SetTimer) {
 	p.stopTimer(e.Timer)
 	var t *time.Timer
 	t = time.AfterFunc(e.After, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		p.lock()
+		defer p.unlock()
 		if p.timers[e.Timer] == t {
 			delete(p.timers, e.Timer)
 			p.step(protocol.Fired{Timer: e.Timer})

@@ -28,6 +28,9 @@ type handle struct {
 	timeouts Timeouts
 	pending  int
 
+	// config is the configuration in force; nil before there is one.
+	config atomic.Pointer[protocol.Config]
+
 	// link is set before anything is offered, and never changed.
 	link     atomic.Pointer[linkBox]
 	inFlight atomic.Int64

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -159,13 +158,20 @@ func (h *Host) logPanic(who *handle, err error) {
 	}
 }
 
-// drop counts what was not used. It is told when its count passes 1, 2, 4, 8, …,
+// drop counts what was not used. It is told when its count passes 1, 10, 100, …,
 // so that a flood shows and cannot flood in turn.
 func (h *Host) drop(who *handle, what, detail string, n uint64) {
 	count := who.drops.add(what, n)
-	if bits.OnesCount64(count) == 1 || n > 1 {
+	if isPowerOfTen(count) || n > 1 {
 		h.publish(Dropped{Origin: who.Origin, What: what, Detail: clip(detail), Count: count, At: time.Now()})
 	}
+}
+
+func isPowerOfTen(n uint64) bool {
+	for n > 0 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
 }
 
 // maxDetail is how much of a dropped thing is shown, in bytes.

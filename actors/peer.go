@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -32,15 +34,22 @@ type peer struct {
 	// over closes when the connection has ended and all that waited is freed.
 	over chan struct{}
 
+	// gatherer is conn, if that can send several frames at once; behind counts those
+	// who wait for the lock, which is taken by lock and given back by unlock.
+	gatherer transport.Gatherer
+	behind   atomic.Int32
+
 	// mu guards what follows, and the driver.
-	mu      sync.Mutex
-	driver  protocol.Driver
-	effects []protocol.Effect
-	frame   []byte
-	calls   map[protocol.CallID]*call
-	nextID  protocol.CallID
-	// serving ends the calls that the peer has in flight at the host.
-	serving map[protocol.RequestID]context.CancelFunc
+	mu sync.Mutex
+	// gathered is how many bytes wait to be sent with the next frame.
+	gathered int
+	driver   protocol.Driver
+	effects  []protocol.Effect
+	frame    []byte
+	calls    map[protocol.CallID]*call
+	nextID   protocol.CallID
+	// serving are the calls that the peer has in flight at the host.
+	serving map[protocol.RequestID]peerCall
 	timers  map[protocol.TimerID]*time.Timer
 	// later holds inputs that an effect gave rise to.
 	later  []protocol.Input
@@ -60,16 +69,24 @@ type peer struct {
 	owes bool
 }
 
+// peerCall is one call of the peer's at the host.
+type peerCall struct {
+	key  string
+	stop context.CancelFunc
+}
+
 var _ link = (*peer)(nil)
 
 func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *peer {
-	return &peer{
+	p := &peer{
 		host: h, h: who, codec: d.Codec(), conn: conn,
 		driver: d.NewDriver(protocol.Settings{Plugin: who.Plugin, Session: who.Session, MaxPending: who.pending}),
 		gate:   newGate(h.limits.Facts), over: make(chan struct{}),
-		calls: map[protocol.CallID]*call{}, serving: map[protocol.RequestID]context.CancelFunc{},
+		calls: map[protocol.CallID]*call{}, serving: map[protocol.RequestID]peerCall{},
 		timers: map[protocol.TimerID]*time.Timer{},
 	}
+	p.gatherer, _ = conn.(transport.Gatherer)
+	return p
 }
 
 // What the session and callers ask
@@ -89,21 +106,21 @@ func (p *peer) process() *ProcessInfo {
 }
 
 func (p *peer) run(step protocol.Step, gen int, params json.RawMessage) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.lock()
+	defer p.unlock()
 	p.gen = gen
 	p.step(protocol.Run{Step: step, Params: params})
 }
 
 func (p *peer) emit(e protocol.Event) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.lock()
+	defer p.unlock()
 	p.step(protocol.Emit{Event: e})
 }
 
 func (p *peer) invoke(c *call) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.lock()
+	defer p.unlock()
 	if p.closed {
 		c.complete(nil, outcomeNever(p.h.Plugin, c.Key))
 		return
@@ -129,8 +146,8 @@ type endedError struct{ error }
 func (e endedError) Unwrap() error { return e.error }
 
 func (p *peer) cancel(c *call, reason string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.lock()
+	defer p.unlock()
 	if p.calls[c.id] != c {
 		return
 	}
@@ -141,10 +158,10 @@ func (p *peer) cancel(c *call, reason string) {
 // end lets the worker go in good order, after its failure too: what is left of
 // its process group is ended.
 func (p *peer) end(why error) {
-	p.mu.Lock()
+	p.lock()
 	first := !p.asked
 	p.asked = true
-	p.mu.Unlock()
+	p.unlock()
 	if first {
 		go p.finish(why)
 	}
@@ -164,11 +181,24 @@ func (p *peer) finish(why error) {
 	if p.worker != nil {
 		report, err := p.worker.Stop(context.Background(), p.host.ladder)
 		p.awaitLog()
-		p.host.log.Debug("the worker has ended", p.h.attrs(), "step", report.Step, "error", err)
+		p.tellEnd(report, err)
 	}
 	_ = p.conn.Close()
 	<-p.over
 	p.h.self.tell(ended{})
+}
+
+// tellEnd logs how the worker ended; that it took force, or that not even force
+// worked, for all to see.
+func (p *peer) tellEnd(report process.StopReport, err error) {
+	level := slog.LevelDebug
+	switch {
+	case err != nil:
+		level = slog.LevelWarn
+	case report.Step == process.StepTerm || report.Step == process.StepKill:
+		level = slog.LevelInfo
+	}
+	p.host.log.Log(context.Background(), level, "the worker has ended", p.h.attrs(), "step", report.Step, "took", report.Took, "error", err)
 }
 
 // lastWords is how long the last log lines of a worker may take after its end.
@@ -187,8 +217,8 @@ func (p *peer) awaitLog() {
 
 // close gives the driver its end, once: every call in flight is completed.
 func (p *peer) close(why error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.lock()
+	defer p.unlock()
 	if p.closed {
 		return
 	}
@@ -198,8 +228,8 @@ func (p *peer) close(why error) {
 	for _, t := range p.timers {
 		t.Stop()
 	}
-	for _, stop := range p.serving {
-		stop()
+	for _, one := range p.serving {
+		one.stop()
 	}
 	for id, c := range p.calls { // what a driver forgot must not wait for ever
 		delete(p.calls, id)
@@ -235,23 +265,26 @@ func (p *peer) receive(record []byte) {
 	}
 	for _, m := range messages {
 		p.host.publishWire(p.h, true, m)
-		p.mu.Lock()
+		p.lock()
 		p.step(protocol.Received{Message: m})
-		p.mu.Unlock()
+		p.unlock()
 	}
 	p.gate.wait()
 }
 
 // lost ends the peer because its connection ended; unasked, it is a crash.
 func (p *peer) lost(err error) {
-	p.mu.Lock()
+	p.lock()
 	asked := p.asked
 	if p.fault != nil {
 		err = p.fault
 	}
-	p.mu.Unlock()
+	p.unlock()
 	if asked {
 		return
+	}
+	if exit, ok := errors.AsType[*process.ExitError](err); ok && exit.Status.Leftover {
+		p.host.logLine(p.h, process.LogLine{Stream: process.Host, Text: "a process that the worker started has outlived it, and will be ended"})
 	}
 	p.close(err)
 	p.h.self.tell(lost{err})

@@ -206,6 +206,14 @@ func (p *port) left() <-chan struct{} { return p.life.Done() }
 
 func (p *port) Module() protocol.Module { return p.h.module }
 
+// Config is the configuration in force, as JSON; nil before there is one.
+func (p *port) Config() json.RawMessage {
+	if c := p.h.config.Load(); c != nil {
+		return c.Full
+	}
+	return nil
+}
+
 func (p *port) Serve(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
 	if err := p.alive(); err != nil {
 		return nil, err

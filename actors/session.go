@@ -56,8 +56,6 @@ type session struct {
 	// the setup step only, because its wire wants it so.
 	entry  manifest.Entry
 	unborn protocol.Initializer
-	// config is the configuration in force.
-	config protocol.Config
 	// linkGone tells that nothing of the plugin runs any more; leaving, that the
 	// session goes when that is so; crashed, that it went unasked.
 	linkGone, leaving, crashed bool

@@ -112,7 +112,7 @@ func (s *session) params(step protocol.Step) (json.RawMessage, error) {
 	if step != protocol.StepSetup || s.unborn == nil {
 		return nil, nil
 	}
-	birth := protocol.Birth{Config: s.config, Host: s.host.id, Version: s.host.version}
+	birth := protocol.Birth{Config: *s.h.config.Load(), Host: s.host.id, Version: s.host.version}
 	if s.man.Paperclip != nil {
 		birth.Manifest = s.man.Paperclip.Raw
 	}

@@ -257,7 +257,7 @@ func (s *session) applyConfig(c protocol.Config) {
 	if s.phase != lifecycle.Configured && !s.enter(lifecycle.Configured, "") {
 		return
 	}
-	s.config = c
+	s.h.config.Store(&c)
 	s.settled, s.reconfigured = false, s.step == protocol.StepSetup
 	s.shut("", nil)
 	s.say(protocol.Moment{What: protocol.MomentConfigured, Config: c})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -20,9 +22,13 @@ type Handler func(ctx context.Context, input json.RawMessage) (json.RawMessage, 
 // given to a host, which may open it any number of times; it is not changed
 // afterwards.
 type Definition struct {
-	name   string
-	hooks  map[protocol.Step]Hook
-	offers []offer
+	name     string
+	hooks    map[protocol.Step]Hook
+	validate Validator
+	health   func(context.Context, *Session) (Health, error)
+	offers   []offer
+	// index finds an offer by its key.
+	index map[string]int
 }
 
 // Definition is what a host opens.
@@ -36,7 +42,7 @@ type offer struct {
 // Define begins a plugin. The name is for people; a session's name comes from
 // the manifest that refers to the plugin.
 func Define(name string) *Definition {
-	return &Definition{name: name, hooks: map[protocol.Step]Hook{}}
+	return &Definition{name: name, hooks: map[protocol.Step]Hook{}, index: map[string]int{}}
 }
 
 // Name is the one given to Define.
@@ -53,6 +59,40 @@ func (d *Definition) OnSetup(h Hook) *Definition { return d.on(protocol.StepSetu
 // OnStop sets the hook for an end in good order. It is not called after a
 // failure.
 func (d *Definition) OnStop(h Hook) *Definition { return d.on(protocol.StepStop, h) }
+
+// Validator says what is wrong with a configuration that somebody wants to give to
+// the plugin, as JSON; nil if nothing is. Errors that are joined are told one by one.
+type Validator func(ctx context.Context, s *Session, config json.RawMessage) error
+
+// OnValidate sets what looks at a configuration before it is taken, for hosts that
+// ask the plugin: Paperclip's. A JSON Schema in the manifest is checked by the host.
+func (d *Definition) OnValidate(v Validator) *Definition {
+	d.validate = v
+	return d
+}
+
+// Health is how a plugin is.
+type Health struct {
+	// Status is HealthOK, HealthDegraded or HealthError; "" is HealthOK.
+	Status string `json:"status"`
+	// Message and Details are for people.
+	Message string `json:"message,omitempty"`
+	Details any    `json:"details,omitempty"`
+}
+
+// How a plugin can be.
+const (
+	HealthOK       = "ok"
+	HealthDegraded = "degraded"
+	HealthError    = "error"
+)
+
+// OnHealth sets what tells how the plugin is, for hosts that ask it: Paperclip's.
+// A plugin without it is well as long as it answers.
+func (d *Definition) OnHealth(h func(context.Context, *Session) (Health, error)) *Definition {
+	d.health = h
+	return d
+}
 
 func (d *Definition) on(step protocol.Step, h Hook) *Definition {
 	d.hooks[step] = h
@@ -74,10 +114,21 @@ func (d *Definition) Open(home protocol.Home) protocol.Port {
 }
 
 func (d *Definition) offer(o offer) {
-	for _, have := range d.offers {
-		if have.Key == o.Key {
-			panic(fmt.Sprintf("plugin %s offers %s twice", d.name, o.Key))
-		}
+	if _, again := d.index[o.Key]; again {
+		panic(fmt.Sprintf("plugin %s offers %s twice", d.name, o.Key))
 	}
+	d.index[o.Key] = len(d.offers)
 	d.offers = append(d.offers, o)
+}
+
+func (d *Definition) handler(key string) Handler {
+	if i, ok := d.index[key]; ok {
+		return d.offers[i].handle
+	}
+	return nil
+}
+
+// offersAny tells whether something of a kind is offered.
+func (d *Definition) offersAny(kind string) bool {
+	return slices.ContainsFunc(d.offers, func(o offer) bool { return strings.HasPrefix(o.Key, kind) })
 }

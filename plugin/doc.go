@@ -1,9 +1,12 @@
 // Package plugin answers one question: how does an author write a plugin in Go?
 //
-// A plugin is a [Definition]: a name, what it offers, and up to three hooks. The
-// host opens it once a session.
+// A plugin is a [Definition]: a name, what it offers, and a few hooks. The same one
+// is compiled into a host, which opens it once a session, or runs in a process of
+// its own, which a host starts:
 //
-//	func Greeter() *plugin.Definition {
+//	func main() { plugin.Main(greeter()) }
+//
+//	func greeter() *plugin.Definition {
 //		p := plugin.Define("greeter")
 //		plugin.Tool(p, "greet", func(ctx context.Context, in Person) (plugin.Result, error) {
 //			return plugin.Text("Hello, " + in.Name + "!"), nil
@@ -13,22 +16,62 @@
 //
 // # What can be offered
 //
-// [Tool], [Action], [Model] and [On] (an event handler) decode their input into a
-// type of the author's; [Handle] takes any key and raw JSON. Each can be called
-// on a Definition, so that the host knows the offer before any code runs, or on
-// the [Session] that a hook gets, where what is offered depends on what it finds.
+// [Tool], [Action], [Data], [Model], [Job], [Webhook], [HTTP] and [On] (an event
+// handler) decode their input into a type of the author's; [Handle] takes any key
+// and raw JSON. Each can be called on a Definition, so that the host knows the offer
+// before any code runs, or on the [Session] that a hook gets, where what is offered
+// depends on what it finds.
 //
 // # The life of a plugin
 //
 // [Definition.OnInit] runs when what the manifest requires is there,
-// [Definition.OnSetup] after the configuration is settled, [Definition.OnStop]
-// when the host stops the session in good order. Each has a deadline, which its
-// context carries. A hook or a handler that returns an error or panics ends the
+// [Definition.OnSetup] after the configuration is settled and again when it changes,
+// [Definition.OnStop] when the host stops the session in good order. Each ends at
+// the host's deadline. A hook or a handler that returns an error or panics ends the
 // session or the call, never the host.
+//
+// # What a handler works with
+//
+// [From] gives the [Session] of a handler's context, with which it calls the host
+// and other plugins, logs, and reads the configuration; [Scope] the tenant for whom
+// it was called. Whatever is called with that context is called for that tenant, so
+// it is to be handed on:
+//
+//	err := plugin.From(ctx).Call(ctx, "tool:greet", Person{"Ada"}, &result)
+//
+// # As a Paperclip worker
+//
+// [Main], or [ServePaperclip] over any pair of streams, makes the plugin a worker of
+// a Paperclip host: of this project's, or of Paperclip's own. The package.json
+// beside it names the manifest, and the manifest's "airi-host" object the command to
+// start. There a plugin's parts are these methods:
+//
+//	Tool, Action, Data     executeTool, performAction, getData
+//	Job, Webhook, HTTP     runJob, handleWebhook, handleApiRequest: as the manifest declares them
+//	On                     onEvent, asked for with events.subscribe when the worker begins
+//	OnInit, OnSetup        initialize, one after the other; OnSetup is configChanged, too
+//	OnStop                 shutdown
+//	OnValidate, OnHealth   validateConfig, health
+//	Session.Call           the host's own method, e.g. "state.get"; a key with a colon, which
+//	                       only this project's host has, goes by airi-host.invoke
+//	Session.Log            the notification log
+//
+// Session.Wait and Session.Send have no counterpart there and return an error that
+// says what to do instead, and so do offers, made while the plugin runs, of what the
+// manifest does not declare; data, actions and events need no declaration. Environment
+// drivers are not served.
 //
 // # Concurrency
 //
-// Hooks run one at a time. Handlers run concurrently with each other and with
-// hooks; a [Session]'s methods may be called from any goroutine, and fail with
-// an error once the session has ended. In a handler, [From] gives the session.
+// Hooks run one at a time. Handlers run concurrently with each other and with hooks,
+// each call on a goroutine of its own; a worker's events are told one at a time, in
+// the order in which they came. A [Session]'s methods may be called from any
+// goroutine, and fail with an error once the session has ended.
+//
+// # Limits
+//
+// Those of a worker are [PaperclipOptions]: calls in flight, the length of a frame,
+// what may wait for a host that does not read. At the last one whoever answers,
+// calls or logs waits; nothing is dropped. When the host is gone, or sends SIGTERM,
+// the contexts of all handlers end, and the worker soon after.
 package plugin

@@ -3,6 +3,9 @@ package plugin_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 	"sync/atomic"
 
 	"github.com/airi-host/airi-host/plugin"
@@ -45,4 +48,38 @@ func ExampleDefinition_OnInit() {
 		s.Log().Info("greeted", "text", greeting.Content)
 		return nil
 	})
+}
+
+// counter is a plugin that keeps a number in the state of its host.
+func counter() *plugin.Definition {
+	p := plugin.Define("counter")
+	plugin.Tool(p, "count", func(ctx context.Context, _ struct{}) (plugin.Result, error) {
+		s, n := plugin.From(ctx), 0
+		where := map[string]any{"scopeKind": "company", "scopeId": plugin.Scope(ctx), "stateKey": "n"}
+		if err := s.Call(ctx, "state.get", where, &n); err != nil {
+			return plugin.Result{}, err
+		}
+		where["value"] = n + 1
+		return plugin.Result{Data: n + 1}, s.Call(ctx, "state.set", where, nil)
+	})
+	return p
+}
+
+// The whole main function of a plugin that a Paperclip host starts.
+func ExampleMain() {
+	plugin.Main(counter())
+}
+
+// Over any pair of streams, here with a host that asks once and goes away.
+func ExampleServePaperclip() {
+	p := plugin.Define("doubler")
+	plugin.Data(p, "double", func(_ context.Context, in struct{ N int }) (int, error) { return 2 * in.N, nil })
+	host := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"getData","params":{"key":"double","params":{"n":21}}}` + "\n")
+	err := plugin.ServePaperclip(context.Background(), p, plugin.PaperclipOptions{
+		In: host, Out: struct{ io.Writer }{os.Stdout}, // wrapped, so that it stays open
+	})
+	fmt.Println(err)
+	// Output:
+	// {"jsonrpc":"2.0","id":1,"result":42}
+	// <nil>
 }

@@ -1,12 +1,10 @@
 package plugin
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -51,9 +49,21 @@ type Result struct {
 // Text is a Result with text only.
 func Text(content string) Result { return Result{Content: content} }
 
+// The kinds, as their keys begin.
+const (
+	kindTool    = "tool:"
+	kindAction  = "action:"
+	kindModel   = "model:"
+	kindEvent   = "event:"
+	kindData    = "data:"
+	kindJob     = "job:"
+	kindWebhook = "webhook:"
+	kindHTTP    = "http:"
+)
+
 // Tool offers "tool:NAME". The input is the parameters object, decoded into In.
 func Tool[In any](to Offerer, name string, handle func(context.Context, In) (Result, error), opts ...Option) {
-	Handle(to, "tool:"+name, typed(handle), opts...)
+	Handle(to, kindTool+name, typed(handle), opts...)
 }
 
 // Invocation is the input of an action. Params is decoded from "params"; the
@@ -68,19 +78,24 @@ type Invocation[Params any] struct {
 
 // Action offers "action:NAME".
 func Action[Params, Out any](to Offerer, name string, handle func(context.Context, Invocation[Params]) (Out, error), opts ...Option) {
-	Handle(to, "action:"+name, typed(handle), opts...)
+	Handle(to, kindAction+name, typed(handle), opts...)
 }
 
 // Model offers "model:TYPE", e.g. "model:TEXT_SMALL".
 func Model[In, Out any](to Offerer, typ string, handle func(context.Context, In) (Out, error), opts ...Option) {
-	Handle(to, "model:"+typ, typed(handle), opts...)
+	Handle(to, kindModel+typ, typed(handle), opts...)
+}
+
+// Data offers "data:KEY", what a plugin tells on demand.
+func Data[In, Out any](to Offerer, key string, handle func(context.Context, In) (Out, error), opts ...Option) {
+	Handle(to, kindData+key, typed(handle), opts...)
 }
 
 // On offers "event:NAME": handle hears every such event while the session is
-// ready, at most once each. What it returns is logged if it is an error.
+// ready, at most once each. A name that ends in ".*" stands for all that begin with
+// what is before the star. What handle returns is logged if it is an error.
 func On[Payload any](to Offerer, name string, handle func(context.Context, Payload) error, opts ...Option) {
-	hear := func(ctx context.Context, p Payload) (any, error) { return nil, handle(ctx, p) }
-	Handle(to, "event:"+name, typed(hear), opts...)
+	Handle(to, kindEvent+name, typed(silent(handle)), opts...)
 }
 
 // Handle offers any key, in raw JSON.
@@ -113,8 +128,8 @@ func decode(input json.RawMessage, in any) error {
 	if len(input) == 0 {
 		return nil
 	}
-	err := json.NewDecoder(bytes.NewReader(input)).Decode(in)
-	if err == nil || errors.Is(err, io.EOF) {
+	err := json.Unmarshal(input, in)
+	if err == nil {
 		return nil
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {

@@ -88,7 +88,7 @@ func TestOffers_haveTheirKindsKeysAndShapes(t *testing.T) {
 		{"raw:key", `{"a": 1}`, `{"a": 1}`, ""},
 		{"tool:greet", `{"name":7}`, ``, `the input's field "name": expected string, got number`},
 		{"tool:greet", `[]`, ``, `the input's field "(the whole)": expected plugin_test.person, got array`},
-		{"tool:greet", `{`, ``, `the input is not valid JSON: unexpected EOF`},
+		{"tool:greet", `{`, ``, `the input is not valid JSON: unexpected end of JSON input`},
 		{"tool:none", `{}`, ``, `plugin tested has no handler for tool:none`},
 	}
 	for _, test := range tests {
@@ -198,4 +198,42 @@ func TestSession_listensToItsChannelInOrder(t *testing.T) {
 	port.Emit(protocol.Event{Name: "1"})
 	port.Emit(protocol.Event{Name: "2"})
 	require.Equal(t, []string{"a1", "b1", "a2", "b2"}, heard)
+}
+
+// configured is a home that tells a configuration.
+type configured struct {
+	*home
+	config json.RawMessage
+}
+
+func (c *configured) Config() json.RawMessage { return c.config }
+
+func TestSession_tellsItsConfiguration(t *testing.T) {
+	h := &configured{home: &home{}}
+	name := person{"default"}
+	p := plugin.Define("p").OnSetup(func(_ context.Context, s *plugin.Session) error { return s.Config(&name) })
+	require.NoError(t, p.Open(h.home).Run(t.Context(), protocol.StepSetup))
+	require.NoError(t, p.Open(h).Run(t.Context(), protocol.StepSetup))
+	require.Equal(t, person{"default"}, name, "there is none")
+	h.config = json.RawMessage(`{"name":"Ada"}`)
+	require.NoError(t, p.Open(h).Run(t.Context(), protocol.StepSetup))
+	require.Equal(t, person{"Ada"}, name)
+	h.config = json.RawMessage(`7`)
+	require.ErrorContains(t, p.Open(h).Run(t.Context(), protocol.StepSetup), "the configuration: json: ")
+}
+
+func TestSession_withdrawnOffersAreGone(t *testing.T) {
+	h := &home{}
+	p := plugin.Define("p")
+	plugin.Data(p, "d", func(context.Context, any) (any, error) { return nil, nil })
+	p.OnSetup(func(_ context.Context, s *plugin.Session) error { return s.Withdraw("data:d") })
+	port := p.Open(h)
+	h.fail = errors.New("no")
+	require.EqualError(t, port.Run(t.Context(), protocol.StepSetup), "no")
+	_, err := port.Invoke(t.Context(), &protocol.Call{Key: "data:d"})
+	require.NoError(t, err, "what could not be withdrawn stays")
+	h.fail = nil
+	require.NoError(t, port.Run(t.Context(), protocol.StepSetup))
+	_, err = port.Invoke(t.Context(), &protocol.Call{Key: "data:d"})
+	require.EqualError(t, err, "plugin tested has no handler for data:d")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -17,9 +18,11 @@ type Session struct {
 	home       protocol.Home
 
 	mu sync.RWMutex
-	// handlers holds what the session offers beyond its definition, and what
-	// replaced an offer of the definition; nil until there is any.
+	// handlers holds what the session offers beyond its definition, what replaced
+	// an offer of the definition, and nil for what was withdrawn; it is itself nil
+	// until there is any. events are those of its keys that are event handlers.
 	handlers map[string]Handler
+	events   []string
 	// listeners is nil until the plugin listens to its channel.
 	listeners []func(protocol.Event)
 	hears     atomic.Bool
@@ -44,14 +47,19 @@ func (s *Session) Run(ctx context.Context, step protocol.Step) error {
 	s.mu.Lock()
 	s.inHook, s.refused = true, nil
 	s.mu.Unlock()
-	err := s.definition.hooks[step](s.within(ctx), s)
+	defer s.leaveHook()
+	if err := s.definition.hooks[step](s.within(ctx), s); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.refused
+}
+
+func (s *Session) leaveHook() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inHook = false
-	if err == nil {
-		err = s.refused
-	}
-	return err
 }
 
 // Invoke calls the handler of a capability.
@@ -63,7 +71,7 @@ func (s *Session) Invoke(ctx context.Context, call *protocol.Call) (json.RawMess
 			Message: fmt.Sprintf("plugin %s has no handler for %s", s.home.Module().Plugin, call.Key),
 		}
 	}
-	return h(s.within(ctx), call.Input)
+	return h(&handling{Context: ctx, session: s, scope: call.Scope}, call.Input)
 }
 
 // Listens tells whether the plugin listens to its channel.
@@ -80,15 +88,28 @@ func (s *Session) Emit(e protocol.Event) {
 	}
 }
 
+// CallOption says more about a call.
+type CallOption func(*protocol.Call)
+
+// Of names the plugin whose capability is called, where several offer it.
+func Of(plugin string) CallOption {
+	return func(c *protocol.Call) { c.Plugin = plugin }
+}
+
 // Call invokes a capability, of whichever plugin offers it, or a service of the
 // host. in is encoded to JSON and the answer decoded into out, which may be nil.
-// The host's default deadline holds unless ctx ends sooner.
-func (s *Session) Call(ctx context.Context, key string, in, out any) error {
+// The default deadline, 30 s unless the host is told otherwise, holds unless ctx has
+// one. From a handler's ctx the call is made for the same tenant.
+func (s *Session) Call(ctx context.Context, key string, in, out any, opts ...CallOption) error {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("the input for %s: %w", key, err)
 	}
-	result, err := s.home.Serve(ctx, protocol.Call{Key: key, Input: input})
+	call := protocol.Call{Key: key, Input: input, Scope: Scope(ctx)}
+	for _, say := range opts {
+		say(&call)
+	}
+	result, err := s.home.Serve(ctx, call)
 	if err != nil || out == nil {
 		return err
 	}
@@ -98,8 +119,29 @@ func (s *Session) Call(ctx context.Context, key string, in, out any) error {
 	return nil
 }
 
+// configured is a Home that tells the configuration in force.
+type configured interface{ Config() json.RawMessage }
+
+// Config decodes the plugin's configuration, as it is now, into a pointer. Where
+// there is none it is left as it is.
+func (s *Session) Config(into any) error {
+	home, ok := s.home.(configured)
+	if !ok {
+		return nil
+	}
+	config := home.Config()
+	if len(config) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(config, into); err != nil {
+		return fmt.Errorf("the configuration: %w", err)
+	}
+	return nil
+}
+
 // Wait returns when all the capabilities are ready: each may take the host's
-// default time (15 s), and ctx may end the wait sooner.
+// default time (15 s), and ctx may end the wait sooner. A worker of a Paperclip
+// host cannot wait: what its manifest requires is ready before it starts.
 func (s *Session) Wait(ctx context.Context, keys ...string) error {
 	return s.home.Wait(ctx, keys...)
 }
@@ -114,6 +156,7 @@ func (s *Session) Listen(hear func(protocol.Event)) {
 }
 
 // Send puts an event on the plugin's own channel. The payload is encoded to JSON.
+// A worker of a Paperclip host has no such channel towards its host.
 func (s *Session) Send(name string, payload any) error {
 	return s.home.Emit(protocol.Event{Name: name, Payload: payload})
 }
@@ -124,16 +167,29 @@ func (s *Session) Log() *slog.Logger { return s.home.Log() }
 // Plugin is the plugin's name in this host.
 func (s *Session) Plugin() string { return s.home.Module().Plugin }
 
-// Withdraw takes back what the session offered.
-func (s *Session) Withdraw(key string) error { return s.home.Retract(key) }
+// Withdraw takes back what the session, or its definition, offered.
+func (s *Session) Withdraw(key string) error {
+	if err := s.home.Retract(key); err != nil {
+		return err
+	}
+	s.set(key, nil)
+	return nil
+}
 
-func (s *Session) offer(o offer) {
+func (s *Session) set(key string, h Handler) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.handlers == nil {
 		s.handlers = map[string]Handler{}
 	}
-	s.handlers[o.Key] = o.handle
-	s.mu.Unlock()
+	if _, again := s.handlers[key]; !again && strings.HasPrefix(key, kindEvent) {
+		s.events = append(s.events, key)
+	}
+	s.handlers[key] = h
+}
+
+func (s *Session) offer(o offer) {
+	s.set(o.Key, o.handle)
 	if err := s.home.Offer(o.Offer); err != nil {
 		s.refuse(o.Key, err)
 	}
@@ -154,27 +210,45 @@ func (s *Session) refuse(key string, err error) {
 // handler finds what the session offers, or else what its definition does.
 func (s *Session) handler(key string) Handler {
 	s.mu.RLock()
-	h := s.handlers[key]
+	h, ok := s.handlers[key]
 	s.mu.RUnlock()
-	if h != nil {
+	if ok {
 		return h
 	}
-	for i := range s.definition.offers {
-		if o := &s.definition.offers[i]; o.Key == key {
-			return o.handle
+	return s.definition.handler(key)
+}
+
+// hearers are the handlers of an event, in the order in which they were offered:
+// those of its name, and of every pattern "prefix.*" that it fits.
+func (s *Session) hearers(event string) (keys []string) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, o := range s.definition.offers {
+		if h, ok := s.handlers[o.Key]; (!ok || h != nil) && hears(o.Key, event) {
+			keys = append(keys, o.Key)
 		}
 	}
-	return nil
+	for _, key := range s.events {
+		if s.handlers[key] != nil && s.definition.handler(key) == nil && hears(key, event) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
-type sessionKey struct{}
+// hears tells whether the offer of a key is for an event.
+func hears(key, event string) bool {
+	pattern, ok := strings.CutPrefix(key, kindEvent)
+	if prefix, some := strings.CutSuffix(pattern, "*"); some && strings.HasSuffix(prefix, ".") {
+		return ok && strings.HasPrefix(event, prefix)
+	}
+	return ok && pattern == event
+}
 
+// within is the context of a hook. A host that has made one for it already keeps it.
 func (s *Session) within(ctx context.Context) context.Context {
-	return context.WithValue(ctx, sessionKey{}, s)
-}
-
-// From returns the session whose hook or handler got ctx; nil for another ctx.
-func From(ctx context.Context) *Session {
-	s, _ := ctx.Value(sessionKey{}).(*Session)
-	return s
+	if From(ctx) == s {
+		return ctx
+	}
+	return &handling{Context: ctx, session: s}
 }

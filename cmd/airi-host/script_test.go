@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -56,15 +57,28 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("MACHINES", filepath.Join(root, "lifecycle", "testdata"))
 	env.Setenv("BIN", filepath.Dir(host))
 	env.Setenv("GORACE", quickExit)
+	env.Setenv("HOME", os.Getenv("HOME")) // has the cache of the go command, with which the ledger is built
 	env.Defer(func() {
 		if left := leftovers(env.WorkDir); len(left) > 0 {
 			env.T().Fatal("processes were left: ", left)
 		}
-		if left, _ := filepath.Glob(filepath.Join(env.Getenv("TMPDIR"), "*")); len(left) > 0 {
+		if left := filesIn(env.Getenv("TMPDIR")); len(left) > 0 {
 			env.T().Fatal("files were left: ", left)
 		}
 	})
 	return nil
+}
+
+// filesIn lists what is in a directory for temporary files, but for what the go command
+// leaves when the building of the ledger is broken off.
+func filesIn(dir string) (left []string) {
+	all, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, name := range all {
+		if !strings.HasPrefix(filepath.Base(name), "go-build") {
+			left = append(left, name)
+		}
+	}
+	return left
 }
 
 // condition knows [node]. Where nothing may be skipped, a missing Node.js is an error.

@@ -9,8 +9,8 @@ import (
 
 // What a protocol.Dropped effect of this dialect's drivers is counted under.
 const (
-	// DroppedStray is a line that is no frame: a worker's print. A host shows it
-	// in the plugin's log as well.
+	// DroppedStray is a line that is no frame: a worker's print. The plugin's log
+	// shows it as well, but only the beginning of a flood.
 	DroppedStray = "stray-text"
 	// DroppedUnclassified is a frame that is neither request nor answer.
 	DroppedUnclassified = "unclassified"
@@ -63,8 +63,15 @@ type driver struct {
 	// requests are the worker's calls in flight.
 	requests    map[protocol.RequestID]request
 	lastRequest protocol.RequestID
+	// replied is the call that was answered last, with a result, should that turn
+	// out not to be sendable; its id is 0 for none.
+	replied struct {
+		id      protocol.RequestID
+		request request
+	}
 
 	invocations invocations
+	strays      strays
 	// closed is set by the end of the connection.
 	closed bool
 }
@@ -105,7 +112,7 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 	}
 	switch in := in.(type) {
 	case protocol.Received:
-		return d.received(in.Message, out)
+		return d.received(now, in.Message, out)
 	case protocol.Run:
 		return d.run(in, out)
 	case protocol.Emit:
@@ -124,7 +131,7 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 	return out
 }
 
-func (d *driver) received(m protocol.Message, out []protocol.Effect) []protocol.Effect {
+func (d *driver) received(now time.Time, m protocol.Message, out []protocol.Effect) []protocol.Effect {
 	switch m := m.(type) {
 	case Response:
 		return d.answered(m, out)
@@ -133,7 +140,7 @@ func (d *driver) received(m protocol.Message, out []protocol.Effect) []protocol.
 	case Notification:
 		return d.noted(m, out)
 	case Unreadable:
-		return d.unreadable(m, out)
+		return d.unreadable(now, m, out)
 	case Unclassified:
 		return append(out, dropped(DroppedUnclassified, m.Text))
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -70,12 +71,13 @@ func shown(value json.RawMessage) string {
 
 // unreadable takes a line that is no frame. A plugin's print is a line of its log;
 // a mistake of framing ends the connection, since frames would be lost in silence.
-func (d *driver) unreadable(u Unreadable, out []protocol.Effect) []protocol.Effect {
+func (d *driver) unreadable(now time.Time, u Unreadable, out []protocol.Effect) []protocol.Effect {
 	if u.Fault != "" {
 		return append(out, protocol.Fail{Err: d.fault(protocol.CodeWire, fmt.Sprintf(
 			"plugin %s wrote %s; what came is: %s", d.settings.Plugin, u.Fault, clip(u.Text)))})
 	}
-	return append(out,
-		protocol.Logged{Level: slog.LevelInfo, Message: u.Text},
-		dropped(DroppedStray, u.Text))
+	if d.strays.show(now) {
+		out = append(out, protocol.Logged{Level: slog.LevelInfo, Message: u.Text})
+	}
+	return append(out, dropped(DroppedStray, u.Text))
 }

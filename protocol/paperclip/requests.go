@@ -39,8 +39,15 @@ func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
 // reply sends the host's answer.
 func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effect {
 	r, ok := d.requests[in.ID]
+	if !ok && in.ID == d.replied.id && in.Err != nil { // what was answered could not be sent
+		r, ok = d.replied.request, true
+	}
+	d.replied.id = 0
 	if !ok {
 		return out
+	}
+	if in.Err == nil {
+		d.replied.id, d.replied.request = in.ID, r
 	}
 	delete(d.requests, in.ID)
 	return append(out, protocol.Send{Message: d.answer(r, in)})

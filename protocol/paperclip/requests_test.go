@@ -82,3 +82,12 @@ func TestRequests_areAbandonedAtTheEnd(t *testing.T) {
 	require.Equal(t, []string{"abandon {1}", "abandon {2}"}, r.step(protocol.Closed{}))
 	require.Empty(t, r.reply(1, "1", nil))
 }
+
+func TestRequests_aResultThatCannotBeSentIsFollowedByAnError(t *testing.T) {
+	r := newRig(t, Plugin{Company: "c"}, protocol.Settings{})
+	r.receive(`{"id":"a","method":"entities.list","params":{}}`)
+	require.Equal(t, []string{`send {"id":"a","result":[]}`}, r.step(protocol.Reply{ID: 1, Result: raw(`[]`)}))
+	require.Equal(t, []string{`send {"id":"a","error":{"code":-32603,"message":"too long"}}`},
+		r.step(protocol.Reply{ID: 1, Err: errors.New("too long")}))
+	require.Empty(t, r.step(protocol.Reply{ID: 1, Err: errors.New("too long")}))
+}

@@ -1,0 +1,119 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/transport"
+	"github.com/airi-host/airi-host/transport/memory"
+	"github.com/airi-host/airi-host/transport/process"
+)
+
+// gathering is a connection that can send several frames at once; its first write
+// waits, so that others come behind it.
+type gathering struct {
+	*memory.Conn
+	first   sync.Once
+	begun   chan struct{}
+	release chan struct{}
+
+	mu      sync.Mutex
+	waiting []string
+	// writes are how many frames each write had.
+	writes []int
+}
+
+func (g *gathering) Send(record []byte) error {
+	g.first.Do(func() { close(g.begun); <-g.release })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting = append(g.waiting, string(record))
+	return g.write()
+}
+
+func (g *gathering) Gather(record []byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting = append(g.waiting, string(record))
+	return nil
+}
+
+func (g *gathering) Push() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_ = g.write()
+}
+
+func (g *gathering) write() error {
+	if len(g.waiting) > 0 {
+		g.writes = append(g.writes, len(g.waiting))
+	}
+	for _, record := range g.waiting {
+		if err := g.Conn.Send([]byte(record)); err != nil {
+			return err
+		}
+	}
+	g.waiting = nil
+	return nil
+}
+
+func TestPeer_framesOfThoseWhoCallAtOnceShareWrites(t *testing.T) {
+	const callers = 100
+	h, err := New(Options{Dialects: []protocol.Dialect{plain{silent: true}}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, h.Shutdown(context.Background())) }()
+	var conn *gathering
+	h.connect = func(context.Context, *handle, manifest.Entry) (transport.Conn, *process.Process, error) {
+		near, far := memory.Pipe(memory.Options{})
+		conn = &gathering{Conn: near, begun: make(chan struct{}), release: make(chan struct{})}
+		close(conn.release) // the start's own frames
+		go live(far, 1, []string{"tool:a"}, false)
+		return conn, nil, nil
+	}
+	_, err = h.Start(t.Context(), farManifest(), StartOptions{})
+	require.NoError(t, err)
+
+	conn.first, conn.begun, conn.release = sync.Once{}, make(chan struct{}), make(chan struct{})
+	conn.writes = nil
+	p, ok := h.find("plugin-session-0").through().(*peer)
+	require.True(t, ok)
+	var all sync.WaitGroup
+	failed := make([]error, callers)
+	call := func(i int) {
+		all.Go(func() {
+			_, failed[i] = h.Invoke(context.Background(), protocol.Call{Key: "tool:a", Input: fmt.Appendf(nil, "%d", i)})
+		})
+	}
+	call(0)
+	<-conn.begun
+	for i := range callers - 1 {
+		call(i + 1)
+	}
+	for p.behind.Load() < callers-1 { // they all wait for the lock
+		runtime.Gosched()
+	}
+	close(conn.release)
+	all.Wait()
+	require.Equal(t, make([]error, callers), failed)
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	require.Empty(t, conn.waiting, "no frame is left behind")
+	require.Less(t, len(conn.writes), callers/4, "%v", conn.writes)
+	require.Equal(t, callers, sum(conn.writes))
+	require.Greater(t, slices.Max(conn.writes), 1)
+}
+
+func sum(all []int) (total int) {
+	for _, n := range all {
+		total += n
+	}
+	return total
+}

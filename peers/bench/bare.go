@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/airi-host/airi-host/peers/load"
+)
+
+// bare is no host at all: it writes lines to a worker and reads lines from it, with
+// blocking system calls, and looks for the id in what it reads. What a host costs
+// beyond that is what it does for its callers.
+type bare struct {
+	workers []*pipes
+}
+
+// pipes are the ends of one worker's pipes.
+type pipes struct {
+	cmd    *exec.Cmd
+	stdin  *os.File
+	stdout *os.File
+	lines  *bufio.Reader
+	line   []byte
+	last   int
+}
+
+var (
+	_ load.Subject = (*bare)(nil)
+	_ load.Looper  = (*bare)(nil)
+)
+
+// Start starts the workers and initializes them.
+func (b *bare) Start(_ context.Context, workers []load.Worker) error {
+	for i, w := range workers {
+		p, err := startPipes(w)
+		if err != nil {
+			return err
+		}
+		b.workers = append(b.workers, p)
+		params := fmt.Sprintf(`{"manifest":{"id":"echo-%d","apiVersion":1,"tools":[]},"config":{},`+
+			`"instanceInfo":{"instanceId":"bare","hostVersion":"0"},"apiVersion":1,"databaseNamespace":null}`, i)
+		if _, err := p.exchange(p.next("initialize", []byte(params))); err != nil {
+			return fmt.Errorf("initialize: %w", err)
+		}
+	}
+	return nil
+}
+
+func startPipes(w load.Worker) (*pipes, error) {
+	in, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, out, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	argv := w.Argv()
+	p := &pipes{cmd: exec.Command(argv[0], argv[1:]...), stdin: stdin, stdout: stdout}
+	p.cmd.Dir, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = w.Dir, in, out, os.Stderr
+	for _, f := range []*os.File{stdin, stdout} {
+		f.Fd() // from here on it blocks: nobody else is to run meanwhile
+		enlarge(f)
+	}
+	p.lines = bufio.NewReaderSize(stdout, 256<<10)
+	err = p.cmd.Start()
+	return p, errors.Join(err, in.Close(), out.Close())
+}
+
+// next is the line of a new request; it is overwritten by the next one.
+func (p *pipes) next(method string, params []byte) (line []byte, id int) {
+	p.last++
+	p.line = appendRequest(p.line[:0], p.last, method, params)
+	return p.line, p.last
+}
+
+func appendRequest(dst []byte, id int, method string, params []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = strconv.AppendInt(dst, int64(id), 10)
+	dst = append(dst, `,"method":"`...)
+	dst = append(append(dst, method...), `","params":`...)
+	return append(append(dst, params...), '}', '\n')
+}
+
+// exchange sends a request and returns the result of its answer, which holds until
+// the next one.
+func (p *pipes) exchange(line []byte, id int) ([]byte, error) {
+	if _, err := p.stdin.Write(line); err != nil {
+		return nil, err
+	}
+	for {
+		got, result, err := p.answer()
+		if err != nil || got == id {
+			return result, err
+		}
+	}
+}
+
+// answer reads lines until one is an answer. Of a frame that the SDK writes it is
+// known where its parts are.
+func (p *pipes) answer() (id int, result []byte, err error) {
+	for {
+		line, err := p.lines.ReadSlice('\n')
+		if err != nil {
+			return 0, nil, fmt.Errorf("the worker's line: %w", err)
+		}
+		rest, ok := bytes.CutPrefix(line, []byte(`{"jsonrpc":"2.0","id":`))
+		if !ok {
+			continue // a notification
+		}
+		digits, rest, _ := bytes.Cut(rest, []byte(`,`))
+		result, ok := bytes.CutPrefix(rest, []byte(`"result":`))
+		if id, err = strconv.Atoi(string(digits)); err != nil || !ok {
+			return 0, nil, fmt.Errorf("expected an answer with a result, found %.200q", line)
+		}
+		return id, bytes.TrimSuffix(result, []byte("}\n")), nil
+	}
+}
+
+// Call makes one call; there must be no other at the time.
+func (b *bare) Call(_ context.Context, key string, input json.RawMessage) (json.RawMessage, error) {
+	if key != "data:echo" {
+		return nil, fmt.Errorf("a bare loop cannot call %s", key)
+	}
+	p := b.workers[0]
+	result, err := p.exchange(p.next("getData", echoParams(input)))
+	return bytes.Clone(result), err
+}
+
+func echoParams(input []byte) []byte {
+	return fmt.Appendf(nil, `{"key":"echo","params":%s}`, input)
+}
+
+// Loop makes the calls of a load, one goroutine writing and one reading when several
+// are in flight, else one that does both.
+func (b *bare) Loop(_ context.Context, l load.Load) ([]time.Duration, error) {
+	p, params := b.workers[0], echoParams(load.EchoInput(l.Size))
+	if l.Flight == 1 {
+		return p.inTurn(params, l.Calls)
+	}
+	return p.inFlight(params, l)
+}
+
+func (p *pipes) inTurn(params []byte, calls int) ([]time.Duration, error) {
+	took := make([]time.Duration, calls)
+	for i := range took {
+		began := time.Now()
+		if _, err := p.exchange(p.next("getData", params)); err != nil {
+			return nil, err
+		}
+		took[i] = time.Since(began)
+	}
+	return took, nil
+}
+
+func (p *pipes) inFlight(params []byte, l load.Load) ([]time.Duration, error) {
+	first, took := p.last+1, make([]time.Duration, l.Calls)
+	epoch, began := time.Now(), make([]atomic.Int64, l.Calls) // in nanoseconds since then
+	free := make(chan struct{}, l.Flight)
+	wrote := make(chan error, 1)
+	go func() { wrote <- p.writeAll(params, epoch, began, free) }()
+	for range took {
+		id, _, err := p.answer()
+		if err != nil {
+			_ = p.stdin.Close() // so that the writer ends
+			return nil, errors.Join(err, <-wrote)
+		}
+		took[id-first] = time.Since(epoch) - time.Duration(began[id-first].Load())
+		<-free
+	}
+	return took, <-wrote
+}
+
+// writeAll writes a request for each of began, as many together as there is room for
+// in free.
+func (p *pipes) writeAll(params []byte, epoch time.Time, began []atomic.Int64, free chan struct{}) error {
+	var batch []byte
+	for i := 0; i < len(began); {
+		free <- struct{}{}
+		for batch = batch[:0]; ; {
+			p.last++
+			batch = appendRequest(batch, p.last, "getData", params)
+			began[i].Store(int64(time.Since(epoch)))
+			if i++; i == len(began) || len(batch) > 128<<10 || !room(free) {
+				break
+			}
+		}
+		if _, err := p.stdin.Write(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func room(free chan struct{}) bool {
+	select {
+	case free <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends the workers by the end of their input, and by force if one stays.
+func (b *bare) Close() error {
+	var all []error
+	for _, p := range b.workers {
+		all = append(all, p.close())
+	}
+	return errors.Join(all...)
+}
+
+func (p *pipes) close() error {
+	forced := time.AfterFunc(stopTime, func() { _ = p.cmd.Process.Kill() })
+	defer forced.Stop()
+	err := p.stdin.Close()
+	_, _ = io.Copy(io.Discard, p.stdout) // until it has ended
+	return errors.Join(err, p.cmd.Wait(), p.stdout.Close())
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/airi-host/airi-host/peers"
+	"github.com/airi-host/airi-host/peers/load"
+)
+
+// usual are the loads of the first table, and those of the second without the last.
+var usual = []load.Load{
+	{Name: "echo 100 B, one at a time", Kind: load.Echo, Size: 100, Flight: 1, Calls: 8000},
+	{Name: "echo 100 B, 128 in flight", Kind: load.Echo, Size: 100, Flight: 128, Calls: 60_000},
+	{Name: "echo 64 KiB, one at a time", Kind: load.Echo, Size: 64 << 10, Flight: 1, Calls: 800},
+	{Name: "echo 64 KiB, 16 in flight", Kind: load.Echo, Size: 64 << 10, Flight: 16, Calls: 1600},
+	{Name: "state.get by the worker, 128 in flight", Kind: load.Ask, Flight: 128, Calls: 30_000},
+}
+
+// loads are those that are to be measured.
+func (s settings) loads(kinds ...load.Kind) []load.Load {
+	var list []load.Load
+	for _, l := range usual {
+		if !strings.Contains(l.Name, s.only) || !slices.Contains(kinds, l.Kind) {
+			continue
+		}
+		l.Calls = max(int(float64(l.Calls)*s.scale), 1)
+		list = append(list, l)
+	}
+	return list
+}
+
+// warming is what a load begins with, so that nothing is measured that a host does
+// only at first. A just-in-time compiler needs some thousand calls.
+func warming(l load.Load) load.Load {
+	l.Calls = max(l.Calls/4, 1)
+	return l
+}
+
+// nodeWorkers makes n copies of the worker that is written with Paperclip's SDK.
+func nodeWorkers(dir, modules string, n int) ([]load.Worker, error) {
+	return workers(dir, modules, n, peers.Changes{}, nil)
+}
+
+// goWorkers makes n workers that are this program.
+func goWorkers(dir, modules, program string, n int) ([]load.Worker, error) {
+	command := []string{program, "-worker"}
+	return workers(dir, modules, n, peers.Changes{Host: map[string]any{"command": command}}, command)
+}
+
+func workers(dir, modules string, n int, c peers.Changes, command []string) ([]load.Worker, error) {
+	list := make([]load.Worker, n)
+	for i := range list {
+		list[i] = load.Worker{Dir: filepath.Join(dir, fmt.Sprintf("echo-%d", i)), Command: command}
+		c.ID = fmt.Sprintf("echo-%d", i)
+		if err := makeFixture(list[i].Dir, modules, c); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,41 @@
+package plugin
+
+import (
+	"encoding/json"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMembers_findsWhatIsThere(t *testing.T) {
+	const object = ` { "a" : "x\"}" , "b":{"c":[1,{"d":"]"}]},"n":-1.5e3 ,"e\u0066":null,"":[],"a":true }`
+	want := [][2]string{
+		{"a", `"x\"}"`}, {"b", `{"c":[1,{"d":"]"}]}`}, {"n", `-1.5e3`}, {"ef", `null`}, {"", `[]`}, {"a", `true`},
+	}
+	var got [][2]string
+	members([]byte(object), func(key, value []byte) { got = append(got, [2]string{string(key), string(value)}) })
+	require.Equal(t, want, got)
+	for _, none := range []string{``, ` `, `{}`, ` { } `, `[]`, `7`, `"x"`} {
+		members([]byte(none), func(key, _ []byte) { t.Errorf("%s has a member %q", none, key) })
+	}
+}
+
+// FuzzMembers: of valid JSON it finds what encoding/json finds, and of anything else
+// it finds an end.
+func FuzzMembers(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":1}`, `{"a":"\\","b":"\\\""}`, `{"a":{"b":[{},[]]},"c":" "}`, `{"a`, `{"a":`, `{"a":"`, `{"a":1]`, `{"a"}`, "{\"a\":\"\\", `{"\ud800":1}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got := map[string]json.RawMessage{}
+		members(data, func(key, value []byte) { got[string(key)] = value })
+		var want map[string]json.RawMessage
+		if !utf8.Valid(data) || json.Unmarshal(data, &want) != nil || want == nil {
+			return // a codec makes it valid
+		}
+		require.Equal(t, want, got)
+	})
+}

@@ -1,0 +1,107 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Main is all that the main function of a plugin's own process has to do: it serves
+// the plugin to the host that started the process, as [ServePaperclip] does, until
+// the host ends it, and exits: with 0 when that was in good order, with 1 and a line
+// on standard error when not.
+//
+//	func main() { plugin.Main(ledger()) }
+//
+// Standard input and output belong to the host. What the author prints to os.Stdout,
+// even through a logger that was made before, goes to standard error, and os.Stdin
+// is empty; only code that does not use package os can still break the wire.
+// SIGTERM and SIGINT are taken for the end of standard input; a second one kills.
+func Main(d *Definition) {
+	os.Exit(run(d))
+}
+
+func run(d *Definition) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		fmt.Fprintf(os.Stderr, "%s is a plugin: a host starts it and talks to it on standard input\n", d.name)
+	}
+	if err := ServePaperclip(ctx, d, PaperclipOptions{}); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", d.name, err)
+		return 1
+	}
+	return 0
+}
+
+// PaperclipOptions say how a plugin is served to a Paperclip host. The zero value
+// works.
+type PaperclipOptions struct {
+	// In is what the host writes, Out what it reads. They are closed in the end,
+	// where they can be; an In that cannot keeps a goroutine until it ends. If both
+	// are nil they are standard input and output, which are then taken away from the
+	// author as in Main.
+	In  io.Reader
+	Out io.Writer
+
+	// MultiCompany tells that the plugin keeps a configuration for each company,
+	// which it asks for with "config.get"; otherwise a second company's
+	// configuration is refused.
+	MultiCompany bool
+
+	// MaxPending is how many calls may be in flight in each direction; the next
+	// one fails at once. Zero means protocol.DefaultMaxPending.
+	MaxPending int
+	// MaxRecord is the longest frame in bytes, in each direction: a longer one of
+	// the host's ends the worker, a longer answer becomes an error. Zero means
+	// 128 MiB, the limit of Paperclip's host.
+	MaxRecord int
+	// QueueBytes is how many bytes may wait for the host to read them: then whoever
+	// answers, calls or logs waits too, and nothing more is read. Nothing is
+	// dropped. Zero means 16 MiB.
+	QueueBytes int
+	// Grace is how long handlers may still run when the worker ends. Zero means
+	// 400 ms: Paperclip's host sends SIGTERM 500 ms after its shutdown was answered.
+	Grace time.Duration
+}
+
+const (
+	defaultMaxRecord  = 128 << 20
+	defaultQueueBytes = 16 << 20
+	defaultGrace      = 400 * time.Millisecond
+	// drainTime is how long the host may take to read what was written before the
+	// end.
+	drainTime = 5 * time.Second
+)
+
+func (o PaperclipOptions) withDefaults() PaperclipOptions {
+	if o.In == nil && o.Out == nil {
+		o.In, o.Out = takeStandard()
+	}
+	if o.MaxRecord <= 0 {
+		o.MaxRecord = defaultMaxRecord
+	}
+	if o.QueueBytes <= 0 {
+		o.QueueBytes = defaultQueueBytes
+	}
+	if o.Grace <= 0 {
+		o.Grace = defaultGrace
+	}
+	return o
+}
+
+// ServePaperclip runs the plugin as the worker of a Paperclip host, which may be
+// this project's or Paperclip's own, until the host ends it. Package documentation
+// tells how the plugin's parts appear there.
+//
+// It returns nil when the host shut the plugin down, when it closed its end, or when
+// ctx ended; otherwise what went wrong: a frame above the limit, or a host that is
+// gone while something is written to it. In the end the contexts of handlers are
+// cancelled and waited for (Grace), and what they have written is, too (5 s).
+func ServePaperclip(ctx context.Context, d *Definition, opts PaperclipOptions) error {
+	return newWorker(d, opts.withDefaults()).serve(ctx)
+}
