@@ -49,12 +49,16 @@ func (c *cli) callCommand() *cobra.Command {
 			if err == nil {
 				one.Input, err = c.input(args[1:])
 			}
+			if err == nil {
+				err = c.configure(c.aside())
+			}
 			if err != nil {
 				return err
 			}
 			return c.call(cmd.Context(), one, opts)
 		},
 	}
+	c.configFlag(cmd)
 	cmd.Flags().StringSliceVar(&opts.dirs, "dir", nil, "a directory of plugins to start a host on; may be given again")
 	cmd.Flags().StringVar(&opts.plugin, "plugin", "", "which plugin's capability, where several offer it")
 	cmd.Flags().StringVar(&opts.scope, "scope", "", "the tenant")
@@ -117,13 +121,13 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 
 	caller := &caller{
 		host: h.Host, list: found.Manifests, call: one, timeout: opts.timeout,
-		journal: follow(h.Host, func(actors.Event) {}),
+		journal: follow(h.Host, func(actors.Event) {}), start: c.settings.start,
 	}
 	result, err := caller.run(stop)
 	if err != nil {
 		c.aside().printShortfalls(caller.culprits(err))
 	}
-	err = errors.Join(err, h.close(now, defaultDrain))
+	err = errors.Join(err, h.close(now, c.settings.drain(defaultDrain, false)))
 	if err != nil {
 		if opts.follow && !c.json() {
 			c.encode(lineOf(err))

@@ -22,6 +22,8 @@ type caller struct {
 	call    protocol.Call
 	timeout time.Duration
 	journal *journal
+	// start says how each plugin is started; nil means the defaults.
+	start func(*manifest.Manifest) actors.StartOptions
 
 	// outcomes are how the starts ended; nil until all have.
 	outcomes []actors.Outcome
@@ -67,7 +69,7 @@ func (k *caller) await(ctx context.Context) {
 	ready, owner := make(chan struct{}), make(chan struct{})
 	settled := make(chan []actors.Outcome, 1)
 	go func() {
-		settled <- k.host.StartAll(ctx, k.list, nil, func(o actors.Outcome) {
+		settled <- k.host.StartAll(ctx, k.list, k.start, func(o actors.Outcome) {
 			if o.Manifest.PluginName() == k.call.Plugin {
 				close(owner)
 			}

@@ -16,7 +16,6 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/bridge"
-	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/testdata/plugins/greeter"
 )
 
@@ -42,8 +41,12 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	requests, err := c.settings.http()
+	if err != nil {
+		return nil, err
+	}
 	h := &house{log: log, node: &bridge.Node{}}
-	dialects := []protocol.Dialect{airi.Dialect{}, h.paperclipDialect(list)}
+	dialects := []protocol.Dialect{airi.Dialect{}, h.paperclipDialect(list, c.settings)}
 	h.Host, err = actors.New(actors.Options{
 		Version:   version(),
 		Log:       log,
@@ -52,14 +55,16 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		Programs:  programs(),
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
 			return map[string]map[string]protocol.Service{
-				manifest.DialectPaperclip: services.Paperclip(p, services.Options{}),
+				manifest.DialectPaperclip: paperclipServices(p, c.settings, requests),
 			}
 		},
-		Launch: actors.Launchers(map[string]actors.Launcher{
+		Launch: limited(c.settings, actors.Launchers(map[string]actors.Launcher{
 			manifest.DialectAIRI:      actors.CommandLauncher(h.node.Command),
 			manifest.DialectPaperclip: paperclipRunner(),
-		}),
-		Restart: actors.RestartPolicy{Disabled: once},
+		})),
+		Timeouts: c.settings.timeouts(),
+		Limits:   c.settings.limits(),
+		Restart:  c.settings.restart(once),
 	})
 	if err == nil && debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
 		h.tapped = tapWire(h.Host, dialects, list, log)

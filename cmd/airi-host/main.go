@@ -54,6 +54,10 @@ type cli struct {
 	levelGiven bool
 	// modules evaluates manifests that are code.
 	modules *evaluate.Node
+	// config is the file of settings, or "". settings are what it says, once
+	// configure has read it.
+	config   string
+	settings *settings
 }
 
 const (

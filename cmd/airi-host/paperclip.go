@@ -1,37 +1,46 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/paperclip"
+	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/transport/process"
 )
 
 // paperclipDialect speaks with the workers of the plugins of a list, each within
 // what it was granted.
-func (h *house) paperclipDialect(list []*manifest.Manifest) protocol.Dialect {
+func (h *house) paperclipDialect(list []*manifest.Manifest, s *settings) protocol.Dialect {
 	plugins := map[string]*manifest.Manifest{}
 	for _, m := range list {
 		plugins[m.PluginName()] = m
 	}
-	return paperclip.Dialect{Plugin: func(s protocol.Settings) paperclip.Plugin {
-		m := plugins[s.Plugin]
+	return paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
+		m := plugins[far.Plugin]
 		if m == nil || m.Paperclip == nil {
 			return paperclip.Plugin{}
 		}
 		return paperclip.Plugin{
-			Grants:         m.Paperclip.Grants,
-			Company:        m.Host.Scope,
+			Grants:         s.grants(far.Plugin, m.Paperclip.Grants),
+			Company:        cmp.Or(m.Host.Scope, s.Scope),
+			Proactive:      func(company string) bool { return slices.Contains(s.Companies, company) },
 			ValidateConfig: true,
 			Handles:        func(method string) bool { return h.HandlesMethod(manifest.DialectPaperclip, method) },
 		}
 	}}
+}
+
+// paperclipServices are what its workers may ask of the host.
+func paperclipServices(p protocol.Plugins, s *settings, limits services.HTTP) map[string]protocol.Service {
+	return services.Paperclip(p, services.Options{Config: s.pluginConfig, Secrets: s.secrets(), HTTP: limits})
 }
 
 // paperclipRunner runs workers as the ecosystem's own host does: Node.js, the file,

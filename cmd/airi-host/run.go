@@ -53,9 +53,14 @@ func (c *cli) runCommand() *cobra.Command {
 			if opts.startLimit <= 0 || opts.drain <= 0 {
 				return usageError{errors.New("--start-limit and --drain: expected a time above 0, e.g. 30s")}
 			}
+			if err := c.configure(c); err != nil {
+				return err
+			}
+			opts.drain = c.settings.drain(opts.drain, cmd.Flags().Changed("drain"))
 			return c.run(cmd.Context(), args, opts)
 		},
 	}
+	c.configFlag(cmd)
 	cmd.Flags().BoolVar(&opts.once, "once", false, "exit as soon as every plugin is ready, has failed, or waits for its configuration at the start limit")
 	cmd.Flags().DurationVar(&opts.startLimit, "start-limit", defaultStartLimit, "how long the start may take before it is reported as it is")
 	cmd.Flags().DurationVar(&opts.drain, "drain", defaultDrain, "how long plugins may take to stop")
@@ -100,7 +105,7 @@ var errInterrupted = errors.New("interrupted before the plugins had started")
 func (c *cli) start(stop context.Context, host *actors.Host, j *journal, list []*manifest.Manifest, opts runOptions) (rep report, started bool) {
 	ctx, cancel := context.WithTimeoutCause(stop, opts.startLimit, &startLimitError{opts.startLimit})
 	defer cancel()
-	outcomes := host.StartAll(ctx, list, nil, nil)
+	outcomes := host.StartAll(ctx, list, c.settings.start, nil)
 	if opts.once {
 		awaitSettled(ctx, host)
 		markLate(ctx, outcomes)

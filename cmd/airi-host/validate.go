@@ -62,7 +62,12 @@ func (c *cli) printFound(found manifest.Found) {
 		}
 		fmt.Fprintf(c.err, "note: %s\n", printable(n.String()))
 	}
-	for _, p := range found.Problems {
+	c.printProblems(found.Problems)
+}
+
+// printProblems tells what is wrong.
+func (c *cli) printProblems(problems manifest.Problems) {
+	for _, p := range problems {
 		if c.json() {
 			c.encode(problemLine{"problem", p.File, p.Field, p.Message})
 		}
