@@ -66,6 +66,7 @@ func (h *Host) startWorker(ctx context.Context, who *handle, entry manifest.Entr
 	}
 	spec.Plugin = who.Plugin
 	spec.Log = func(line process.LogLine) { h.logLine(who, line) }
+	spec.Owner = h.mark
 	spec.MaxRecord = h.maxRecord(spec.MaxRecord, who)
 	worker, err := process.Start(spec)
 	if err != nil {

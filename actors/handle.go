@@ -182,6 +182,14 @@ type SessionInfo struct {
 // ProcessInfo is a session's worker process.
 type ProcessInfo struct {
 	PID int `json:"pid"`
+	// Started is when it was started.
+	Started time.Time `json:"started"`
+	// Reach says by which means its descendants are found when it ends; Note, why
+	// it is not the best one.
+	Reach string `json:"reach"`
+	Note  string `json:"note,omitempty"`
+	// Limits are those that were asked for, in words, and whether they are in force.
+	Limits []string `json:"limits,omitempty"`
 }
 
 func (h *handle) info() SessionInfo {

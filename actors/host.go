@@ -20,6 +20,7 @@ import (
 type Host struct {
 	id       string
 	version  string
+	mark     string
 	log      *slog.Logger
 	dialects map[string]protocol.Dialect
 	programs map[string]protocol.Program
@@ -68,7 +69,7 @@ func New(opts Options) (*Host, error) {
 	h := &Host{
 		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, runtime: opts.Runtime,
 		versions: opts.Versions, given: opts.Timeouts, timeouts: opts.Timeouts.withDefaults(), limits: opts.Limits.withDefaults(), ladder: opts.Ladder,
-		restart: opts.Restart.withDefaults(), version: opts.Version,
+		restart: opts.Restart.withDefaults(), version: opts.Version, mark: opts.Owner,
 		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, sessions: map[string]*handle{},
 		plugins: map[string]*handle{}, logs: map[string]*logRing{},
 	}

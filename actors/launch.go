@@ -42,6 +42,7 @@ func (r Runner) Launch(ctx context.Context, m *manifest.Manifest, entry manifest
 		Path: argv[0], Args: argv[1:], Dir: m.Dir, Wire: r.Wire,
 		Env:       process.Environment(env, nil),
 		MaxRecord: m.Host.Limits.FrameBytes,
+		Limits:    process.Limits(m.Host.Limits.Worker),
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,11 +25,13 @@ func TestCommandLauncher_putsTheBridgeBeforeTheModule(t *testing.T) {
 	t.Setenv("SECRET", "not passed on")
 	m := manifestFor("a")
 	m.Dir, m.Host.Env, m.Host.Limits.FrameBytes = "/plugins/a", map[string]string{"KEY": "value"}, 7
+	m.Host.Limits.Worker = manifest.WorkerLimits{MemoryBytes: 1 << 30, Processes: 30, CPUTime: time.Hour}
 	spec, err := CommandLauncher(nodeAt)(t.Context(), m, manifest.Entry{Path: "/plugins/a/main.mjs"})
 	require.NoError(t, err)
 	require.Equal(t, process.Spec{
 		Path: "node", Args: []string{"bridge.mjs", "/plugins/a/main.mjs"}, Dir: "/plugins/a", Wire: process.Own,
 		Env: []string{"HOME=set", "KEY=value", "LANG=set", "PATH=/bin", "TMPDIR=set", "TZ=set"}, MaxRecord: 7,
+		Limits: process.Limits{MemoryBytes: 1 << 30, Processes: 30, CPUTime: time.Hour},
 	}, spec)
 }
 

@@ -17,6 +17,10 @@ type Options struct {
 	ID string
 	// Version is the host's, which some plugins are told; "" means "dev".
 	Version string
+	// Owner marks the worker processes as this host's, in their environment, so that
+	// process.Sweep can end those that a host leaves behind which is killed: 16 to
+	// 128 characters that nobody can guess; "" is made up, and proves nothing later.
+	Owner string
 	// Log gets the host's own records and the plugins'; nil discards them.
 	Log *slog.Logger
 	// LogEvents are the kinds of events that Log gets as well; 0 means

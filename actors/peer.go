@@ -102,7 +102,12 @@ func (p *peer) process() *ProcessInfo {
 	if p.worker == nil {
 		return nil
 	}
-	return &ProcessInfo{PID: p.worker.Pid()}
+	c := p.worker.Containment()
+	info := &ProcessInfo{PID: p.worker.Pid(), Started: p.worker.Started(), Reach: string(c.Reach), Note: c.Why}
+	for _, l := range c.Limits {
+		info.Limits = append(info.Limits, l.String())
+	}
+	return info
 }
 
 func (p *peer) run(step protocol.Step, gen int, params json.RawMessage) {

@@ -57,11 +57,11 @@ var timeoutsShape = shape[Timeouts]{fields: []field[Timeouts]{
 	{"capabilities", "", timeout(func(t *Timeouts) *time.Duration { return &t.Capabilities })},
 }}
 
-var limitsShape = shape[Limits]{fields: []field[Limits]{
+var limitsShape = shape[Limits]{fields: append([]field[Limits]{
 	{"frameBytes", "", integer(func(l *Limits) *int { return &l.FrameBytes }, 1, MaxFrameBytes)},
 	{"pendingCalls", "", integer(func(l *Limits) *int { return &l.PendingCalls }, 1, MaxPendingCalls)},
 	{"logLines", "", integer(func(l *Limits) *int { return &l.LogLines }, 1, MaxLogLines)},
-}}
+}, partly(workerLimitsShape, func(l *Limits) *WorkerLimits { return &l.Worker })...)}
 
 // readKey reads one capability's key.
 func readKey(r *reader, at fieldPath, v value) (capability.Key, bool) {

@@ -149,6 +149,8 @@ type Limits struct {
 	PendingCalls int
 	// LogLines is how many lines of its log are kept, at most MaxLogLines.
 	LogLines int
+	// Worker is what its worker process may use of the machine.
+	Worker WorkerLimits
 }
 
 // The ceilings of [Limits].

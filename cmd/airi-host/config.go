@@ -162,10 +162,15 @@ func (s *settings) pluginConfig(plugin, company string) json.RawMessage {
 	return s.Plugins[plugin].ConfigFor(company)
 }
 
-// worker says what a plugin's worker may use of the machine.
-func (s *settings) worker(plugin string) process.Limits {
-	l := s.Plugins[plugin].Limits
-	return process.Limits{MemoryBytes: l.MemoryBytes, Processes: l.Processes, CPUTime: l.CPUTime}
+// worker says what a plugin's worker may use of the machine: what the settings say of
+// the plugin, else its manifest, else what they say of all plugins.
+func (s *settings) worker(m *manifest.Manifest) process.Limits {
+	own, said, all := s.Plugins[m.PluginName()].Limits, m.Host.Limits.Worker, s.Limits.Worker
+	return process.Limits{
+		MemoryBytes: cmp.Or(own.MemoryBytes, said.MemoryBytes, all.MemoryBytes),
+		Processes:   cmp.Or(own.Processes, said.Processes, all.Processes),
+		CPUTime:     cmp.Or(own.CPUTime, said.CPUTime, all.CPUTime),
+	}
 }
 
 // grants returns which of the grants that a plugin asks for it is given.
@@ -201,7 +206,7 @@ func (s *settings) start(m *manifest.Manifest) actors.StartOptions {
 func limited(s *settings, launch actors.Launcher) actors.Launcher {
 	return func(ctx context.Context, m *manifest.Manifest, entry manifest.Entry) (process.Spec, error) {
 		spec, err := launch(ctx, m, entry)
-		spec.Limits = s.worker(m.PluginName())
+		spec.Limits = s.worker(m)
 		return spec, err
 	}
 }

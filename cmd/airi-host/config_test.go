@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/transport/process"
 )
@@ -37,7 +38,7 @@ func TestLoadSettings_noneIsAllDefaults(t *testing.T) {
 		require.Equal(t, actors.RestartPolicy{}, s.restart(false))
 		require.Equal(t, actors.Limits{}, s.limits())
 		require.Equal(t, actors.Timeouts{}, s.timeouts())
-		require.Equal(t, process.Limits{}, s.worker("hello"))
+		require.Equal(t, process.Limits{}, s.worker(&manifest.Manifest{Name: "hello"}))
 		require.Empty(t, s.secrets().Declared)
 		require.Nil(t, s.pluginConfig("hello", "acme"))
 		http, err := s.http()
@@ -127,14 +128,17 @@ func TestSettings_secretsAndHTTP(t *testing.T) {
 }
 
 func TestSettings_plugins(t *testing.T) {
-	s := wantSettings(t, `{"plugins": {
+	s := wantSettings(t, `{"limits": {"memoryBytes": 2097152}, "plugins": {
 		"hello": {
 			"config": {"a": 1}, "companies": {"acme": {"config": {"a": 2}}}, "grants": ["x", "z"],
 			"limits": {"memoryBytes": 1048576, "processes": 2, "cpuTime": "3s"}},
 		"quiet": {"grants": []}}}`)
 	require.JSONEq(t, `{"a": 1}`, string(s.pluginConfig("hello", "")))
 	require.JSONEq(t, `{"a": 2}`, string(s.pluginConfig("hello", "acme")))
-	require.Equal(t, process.Limits{MemoryBytes: 1 << 20, Processes: 2, CPUTime: 3 * time.Second}, s.worker("hello"))
+	require.Equal(t, process.Limits{MemoryBytes: 1 << 20, Processes: 2, CPUTime: 3 * time.Second}, s.worker(&manifest.Manifest{Name: "hello"}))
+	said := &manifest.Manifest{Name: "other"}
+	said.Host.Limits.Worker = manifest.WorkerLimits{Processes: 5}
+	require.Equal(t, process.Limits{MemoryBytes: 2 << 20, Processes: 5}, s.worker(said), "the manifest's, then those of all")
 	require.Equal(t, []string{"x"}, s.grants("hello", []string{"x", "y"}), "what it did not ask for it is not given")
 	require.Empty(t, s.grants("quiet", []string{"x"}))
 	require.Equal(t, []string{"x"}, s.grants("another", []string{"x"}))

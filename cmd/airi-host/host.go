@@ -46,9 +46,14 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		return nil, err
 	}
 	h := &house{log: log, node: &bridge.Node{}}
+	mark := ""
+	if !once {
+		mark = sweep(context.Background(), log)
+	}
 	dialects := []protocol.Dialect{airi.Dialect{}, h.paperclipDialect(list, c.settings)}
 	h.Host, err = actors.New(actors.Options{
 		Version:   version(),
+		Owner:     mark,
 		Log:       log,
 		LogEvents: actors.KindLog | actors.KindDropped,
 		Dialects:  dialects,

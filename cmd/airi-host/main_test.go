@@ -19,6 +19,13 @@ func TestMain(m *testing.M) {
 type leakless struct{ *testing.M }
 
 func (m leakless) Run() int {
+	state, err := os.MkdirTemp("", "airi-host-state-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(state) }()
+	_ = os.Setenv("XDG_STATE_HOME", state) // whoever runs the tests has a state of their own
 	code := m.M.Run()
 	if code != 0 {
 		return code

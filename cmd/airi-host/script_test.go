@@ -57,6 +57,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("MACHINES", filepath.Join(root, "lifecycle", "testdata"))
 	env.Setenv("BIN", filepath.Dir(host))
 	env.Setenv("GORACE", quickExit)
+	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("HOME", os.Getenv("HOME")) // has the cache of the go command, with which the ledger is built
 	env.Defer(func() {
 		if left := leftovers(env.WorkDir); len(left) > 0 {

@@ -138,6 +138,9 @@ func (p *Process) Tail() []string { return p.book.last() }
 // delays it.
 func (p *Process) Logged() <-chan struct{} { return p.book.told }
 
+// Started is when the process was started.
+func (p *Process) Started() time.Time { return p.started }
+
 // Pid is the number of the process, and of its group.
 func (p *Process) Pid() int { return p.pid }
 
