@@ -20,8 +20,8 @@ func (p *peer) step(in protocol.Input) {
 	if len(p.later) > 1 {
 		return // the loop below is at it
 	}
-	for len(p.later) > 0 && !p.closed {
-		in := p.later[0]
+	for i := 0; i < len(p.later) && !p.closed; i++ {
+		in := p.later[i]
 		effects := p.drive(in)
 		if r, ok := in.(protocol.Reply); ok && p.owes {
 			p.owes = false
@@ -34,9 +34,9 @@ func (p *peer) step(in protocol.Input) {
 			effects[i] = nil
 		}
 		p.effects = effects[:0]
-		p.later = p.later[1:]
 	}
-	p.later = nil
+	clear(p.later)
+	p.later = p.later[:0]
 }
 
 // drive contains the driver: after a panic the connection cannot go on, and what

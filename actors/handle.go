@@ -38,6 +38,8 @@ type handle struct {
 	// its hooks, and handlers that nobody waits for any more.
 	busy  atomic.Int64
 	drops counters
+	// up tells that it answers calls: it is ready, or degraded.
+	up atomic.Bool
 	// draining tells that the session is being stopped: no call may begin, and the
 	// last one that ends tells the session.
 	draining atomic.Bool
@@ -90,6 +92,7 @@ func (h *handle) enter(phase lifecycle.State, reason string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.phase, h.reason, h.since = phase, reason, now
+	h.up.Store(isUp(phase))
 	h.wake()
 }
 

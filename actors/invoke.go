@@ -130,65 +130,26 @@ func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit
 			"plugin %s has %d calls in flight, its limit: try again later, or raise airi-host.limits.pendingCalls", who.Plugin, who.pending))
 	}
 	defer who.callOver()
-	ctx, cancel := context.WithDeadline(ctx, l.at)
-	defer cancel()
-	if ctx.Err() != nil {
-		return nil, gaveUp(ctx, who.Plugin, fmt.Sprintf("%s of plugin %s was not called", c.Key, who.Plugin), l)
-	}
 	c.Deadline = l.at
-	a, answered := h.exchange(ctx, who, c)
-	if answered && (a.err == nil || ctx.Err() == nil) {
-		return a.result, a.err
+	wait := time.Until(l.at)
+	switch {
+	case ctx.Err() != nil:
+		return nil, gaveUp(ctx, who.Plugin, notCalled(c, who), l)
+	case wait <= 0:
+		return nil, tooLate(who.Plugin, notCalled(c, who), l)
 	}
-	if ctx.Err() != nil { // also when the callee was quicker to say so
-		return nil, gaveUp(ctx, who.Plugin, fmt.Sprintf("%s of plugin %s did not answer", c.Key, who.Plugin), l)
+	if to, ok := who.through().(*port); ok {
+		return h.throughPort(ctx, to, c, l)
 	}
-	return nil, outcomeUnknown(who.Plugin, c.Key, "it has ended")
+	return h.throughPeer(ctx, who, c, l, wait)
 }
 
-// exchange hands a call to a session's link and waits for the answer, for the end
-// of ctx, or for the end of the link.
-func (h *Host) exchange(ctx context.Context, who *handle, c protocol.Call) (a answer, answered bool) {
-	one := h.newCall()
-	one.Call, one.ctx = c, ctx
-	link := who.through()
-	link.invoke(one)
-	select {
-	case a = <-one.done:
-		h.recycle(one)
-		return a, true
-	case <-ctx.Done():
-	case <-link.left():
-	}
-	if !one.over.CompareAndSwap(false, true) { // the answer came with the bell
-		return <-one.done, true
-	}
-	link.cancel(one, reasonOf(ctx))
-	return answer{}, false
+func notCalled(c protocol.Call, who *handle) string {
+	return c.Key + " of plugin " + who.Plugin + " was not called"
 }
 
-// reasonOf is what the callee is told of a call that is given up.
-func reasonOf(ctx context.Context) string {
-	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return "deadline"
-	}
-	return "cancelled"
-}
-
-// newCall takes a call from the pool: most of a short call's cost is making one.
-func (h *Host) newCall() *call {
-	if c, ok := h.pool.Get().(*call); ok {
-		return c
-	}
-	return &call{done: make(chan answer, 1)}
-}
-
-// recycle puts a call back that was answered. One that its caller gave up does not
-// come here, since its answer may still come.
-func (h *Host) recycle(c *call) {
-	c.Call, c.ctx, c.id = protocol.Call{}, nil, 0
-	c.over.Store(false)
-	h.pool.Put(c)
+func notAnswered(c protocol.Call, who *handle) string {
+	return c.Key + " of plugin " + who.Plugin + " did not answer"
 }
 
 func outcomeUnknown(plugin, key, why string) *protocol.Error {
@@ -202,6 +163,10 @@ func gaveUp(ctx context.Context, plugin, what string, l limit) error {
 	if !errors.Is(cause, context.DeadlineExceeded) {
 		return &protocol.Error{Code: protocol.CodeCancelled, Plugin: plugin, Message: what + ": the caller gave up", Err: cause}
 	}
+	return tooLate(plugin, what, l)
+}
+
+func tooLate(plugin, what string, l limit) error {
 	return failure(protocol.CodeTimeout, plugin, fmt.Sprintf("%s before the deadline (%s)", what, l.source))
 }
 

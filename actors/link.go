@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync/atomic"
+	"time"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -46,6 +47,8 @@ type call struct {
 	ctx  context.Context
 	done chan answer
 	over atomic.Bool
+	// bell rings when the time of a call through a peer is over.
+	bell *time.Timer
 }
 
 // answer is how a call ended.

@@ -1,9 +1,16 @@
-package actors
+package actors_test
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain runs the tests, or is the worker of one of them.
+func TestMain(m *testing.M) {
+	if name := os.Getenv(rogueVar); name != "" {
+		os.Exit(runRogue(name))
+	}
+	goleak.VerifyTestMain(m)
+}

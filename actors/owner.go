@@ -58,20 +58,20 @@ func (h *Host) await(ctx context.Context, key capability.Key, c protocol.Call, w
 
 // lookUp finds who answers the call at this moment; missing says why nobody does.
 func (h *Host) lookUp(key capability.Key, c protocol.Call) (who *handle, missing, err error) {
-	offer, missing := h.snapshot().Choose(key, capability.Filter{Plugin: c.Plugin, Instance: c.Instance})
-	if missing == nil {
-		if who, err = invocable(offer); err == nil {
-			err = checkInput(offer, c)
+	if who = h.undeclared(c); who != nil {
+		if who.draining.Load() {
+			return nil, nil, failure(protocol.CodeNotReady, who.Plugin, fmt.Sprintf("plugin %s is being stopped: %s was not called", who.Plugin, c.Key))
 		}
-		return who, nil, err
+		return who, nil, nil
 	}
-	if who = h.undeclared(missing, c); who == nil {
+	offer, missing := h.snapshot().Choose(key, capability.Filter{Plugin: c.Plugin, Instance: c.Instance})
+	if missing != nil {
 		return nil, missing, nil
 	}
-	if who.draining.Load() {
-		return nil, nil, failure(protocol.CodeNotReady, who.Plugin, fmt.Sprintf("plugin %s is being stopped: %s was not called", who.Plugin, c.Key))
+	if who, err = invocable(offer); err == nil {
+		err = checkInput(offer, c)
 	}
-	return who, nil, nil
+	return who, nil, err
 }
 
 // checkInput holds a call to the schema that the offer declares, before the plugin
@@ -90,14 +90,15 @@ func checkInput(o capability.Offer, c protocol.Call) error {
 	return nil
 }
 
-// undeclared returns the session of the plugin that the call names, if it may have
-// a handler for the call that nothing announces.
-func (h *Host) undeclared(missing error, c protocol.Call) *handle {
-	if _, known := errors.AsType[*capability.NotReadyError](missing); known || c.Plugin == "" {
+// undeclared returns the session of the plugin that the call names, if it is up and
+// may have a handler for the call that nothing announces. Its plugins offer nothing
+// of the kind, so that there is nothing to look up.
+func (h *Host) undeclared(c protocol.Call) *handle {
+	if c.Plugin == "" {
 		return nil
 	}
 	who := h.current(c.Plugin)
-	if who == nil || !isUp(who.phaseNow()) {
+	if who == nil || !who.up.Load() {
 		return nil
 	}
 	if d, ok := who.dialect.(protocol.Undeclared); ok && d.Answers(c) {

@@ -156,7 +156,11 @@ func (e *envelope) get(p part) json.RawMessage {
 }
 
 func (e *envelope) speaks() bool {
-	v, ok := text(e.get(partVersion))
+	raw := e.get(partVersion)
+	if string(raw) == `"2.0"` { // as everybody writes it
+		return true
+	}
+	v, ok := text(raw)
 	return ok && v == "2.0"
 }
 

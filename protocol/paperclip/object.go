@@ -136,7 +136,7 @@ func unquote(literal []byte) string {
 // object builds a JSON object, member by member.
 type object []byte
 
-func newObject() object { return append(make(object, 0, 64), '{') }
+func newObject() object { return append(make(object, 0, 192), '{') }
 
 // raw adds a member; an absent value adds none.
 func (o object) raw(key string, value json.RawMessage) object {
@@ -146,15 +146,18 @@ func (o object) raw(key string, value json.RawMessage) object {
 	if len(value) > 512 { // leave room for what follows, so that it is copied once
 		o = slices.Grow(o, len(key)+len(value)+256)
 	}
-	if len(o) > 1 {
-		o = append(o, ',')
-	}
-	o = append(appendString(o, key), ':')
-	return append(o, value...)
+	return append(o.key(key), value...)
 }
 
 func (o object) str(key, value string) object {
-	return o.raw(key, quote(value))
+	return appendString(o.key(key), value)
+}
+
+func (o object) key(key string) object {
+	if len(o) > 1 {
+		o = append(o, ',')
+	}
+	return append(appendString(o, key), ':')
 }
 
 // optional adds a string, unless it is empty.

@@ -1,0 +1,94 @@
+package actors_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/lifecycle"
+)
+
+// rogueNoisy writes to standard error as its argument says, before it reads anything
+// or, for "flood", for as long as it lives.
+func rogueNoisy(w *rogue) {
+	switch argument() {
+	case "lines":
+		fmt.Fprint(os.Stderr, strings.Repeat(strings.Repeat("e", 127)+"\n", 8<<10))
+	case "line":
+		fmt.Fprintln(os.Stderr, strings.Repeat("e", 3<<20))
+	case "flood":
+		go func() {
+			for range time.Tick(time.Millisecond) {
+				fmt.Fprint(os.Stderr, strings.Repeat("ten lines a millisecond\n", 10))
+			}
+		}()
+	case "closed":
+		_ = os.Stderr.Close()
+	}
+	w.serve()
+}
+
+// keptLines is how much of the noise may be kept.
+const keptLines = 100
+
+// startNoisy brings a noisy worker to ready.
+func startNoisy(t *testing.T, how string) *trial {
+	t.Helper()
+	p := newTrial(t, nil)
+	m := told(p.worker("noisy", "hello"), how)
+	m.Host.Limits.LogLines = keptLines
+	p.start(m)
+	return p
+}
+
+// wantThinned waits for the count of what was dropped.
+func (p *trial) wantThinned() {
+	p.t.Helper()
+	p.wantLogged("noisy", "log lines were dropped")
+	require.Positive(p.t, p.inspect("noisy").Dropped["log-lines"])
+	require.LessOrEqual(p.t, len(p.host.Logs("noisy", 0)), keptLines)
+}
+
+func TestProbe_aMebibyteOnStderrBeforeTheHandshake(t *testing.T) {
+	p := startNoisy(t, "lines")
+	p.wantCall("noisy", "hello", `{}`, `{"content":"hello"}`)
+	p.wantThinned()
+}
+
+func TestProbe_oneLongLineOnStderrIsCut(t *testing.T) {
+	p := startNoisy(t, "line")
+	p.wantCall("noisy", "hello", `{}`, `{"content":"hello"}`)
+	line := p.wantLogged("noisy", "bytes cut)").Text
+	require.Less(t, len(line), 9<<10)
+	require.True(t, strings.HasPrefix(line, "eee"))
+}
+
+// TestProbe_aFloodOnStderrSlowsNoCall bounds the median at ten times the 50 ms that
+// a machine with nothing else to do is good for: the race detector and other tests
+// run beside it.
+func TestProbe_aFloodOnStderrSlowsNoCall(t *testing.T) {
+	p := startNoisy(t, "flood")
+	p.wantThinned()
+	took := make([]time.Duration, 41)
+	for i := range took {
+		began := time.Now()
+		p.wantCall("noisy", "hello", `{}`, `{"content":"hello"}`)
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	require.Less(t, took[len(took)/2], 500*time.Millisecond)
+	require.LessOrEqual(t, len(p.host.Logs("noisy", 0)), keptLines)
+}
+
+func TestProbe_aClosedStderrIsNoLoss(t *testing.T) {
+	p := startNoisy(t, "closed")
+	p.wantCall("noisy", "hello", `{}`, `{"content":"hello"}`)
+	require.Equal(t, lifecycle.Ready, p.inspect("noisy").Phase)
+	require.Zero(t, count(p, func(actors.Restart) bool { return true }))
+}
