@@ -121,7 +121,8 @@ var (
 		{
 			from: "peers",
 			tests: append([]string{
-				"actors", "capability", "lifecycle", "manifest", "manifest/evaluate", "protocol", "services", "transport",
+				"actors", "capability", "lifecycle", "manifest", "manifest/evaluate", "protocol", "protocol/airi/bridge", "services",
+				"testdata/plugins", "transport",
 			}, dialects...),
 			why: "the real peers know nothing of this host; tests put them together",
 		},
@@ -131,6 +132,13 @@ var (
 				"actors", "lifecycle", "manifest", "manifest/evaluate", "peers", "plugin", "protocol", "services", "transport",
 			}, dialects...),
 			why: "the comparison runs this host beside the real ones; nothing imports it",
+		},
+		{
+			from: "peers/soak", program: true,
+			to: []string{
+				"actors", "lifecycle", "manifest", "manifest/evaluate", "peers", "protocol", "protocol/paperclip", "services", "transport",
+			},
+			why: "the soak tortures real workers under this host; nothing imports it",
 		},
 		{
 			from: "examples", program: true,

@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -200,6 +199,7 @@ func (p *peer) replyLost(id protocol.RequestID) {
 func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
 	c := p.calls[e.ID]
 	delete(p.calls, e.ID)
+	p.answered = true
 	if c != nil && c.complete(e.Result, e.Err) {
 		return
 	}
@@ -211,20 +211,20 @@ func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
 // serve answers a call of the peer on a goroutine of its own; the driver bounds
 // how many there are.
 func (p *peer) serve(e protocol.Serve) {
-	ctx, cancel := context.WithCancel(context.Background())
-	p.serving[e.ID] = peerCall{e.Call.Key, cancel}
-	go func() {
-		result, err := p.host.serve(ctx, p.h, e.Call)
+	s := &serving{key: e.Call.Key}
+	p.serving[e.ID] = s
+	p.host.sys.servers.Schedule(func() {
+		result, err := p.host.serve(s, p.h, e.Call)
+		s.stop()
 		p.lock()
 		defer p.unlock()
-		cancel()
 		if p.closed {
 			p.replyLost(e.ID)
 		} else {
 			p.step(protocol.Reply{ID: e.ID, Result: result, Err: err})
 		}
 		delete(p.serving, e.ID)
-	}()
+	})
 }
 
 func (p *peer) setTimer(e protocol.SetTimer) {

@@ -44,6 +44,13 @@ func (g *gate) wait() {
 	}
 }
 
+// isFull tells whether wait would wait.
+func (g *gate) isFull() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.owed >= g.limit && !g.opened
+}
+
 // close lets the reader go for good.
 func (g *gate) close() {
 	g.mu.Lock()

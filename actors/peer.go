@@ -37,10 +37,21 @@ type peer struct {
 	// gatherer is conn, if that can send several frames at once; behind counts those
 	// who wait for the lock, which is taken by lock and given back by unlock.
 	gatherer transport.Gatherer
-	behind   atomic.Int32
+	// waiter is conn, if callers can receive their answers themselves; resume tells
+	// the reader that it is its turn again.
+	waiter transport.Waiter
+	resume chan struct{}
+	behind atomic.Int32
 
 	// mu guards what follows, and the driver.
 	mu sync.Mutex
+	// who receives at this moment; turns counts the callers who did; answered tells
+	// that the last record was an answer, patience for how many answers the reader
+	// does not stand by.
+	who      receiver
+	turns    uint64
+	answered bool
+	patience int
 	// gathered is how many bytes wait to be sent with the next frame.
 	gathered int
 	driver   protocol.Driver
@@ -49,7 +60,7 @@ type peer struct {
 	calls    map[protocol.CallID]*call
 	nextID   protocol.CallID
 	// serving are the calls that the peer has in flight at the host.
-	serving map[protocol.RequestID]peerCall
+	serving map[protocol.RequestID]*serving
 	timers  map[protocol.TimerID]*time.Timer
 	// later holds inputs that an effect gave rise to.
 	later  []protocol.Input
@@ -69,12 +80,6 @@ type peer struct {
 	owes bool
 }
 
-// peerCall is one call of the peer's at the host.
-type peerCall struct {
-	key  string
-	stop context.CancelFunc
-}
-
 var _ link = (*peer)(nil)
 
 func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *peer {
@@ -82,10 +87,11 @@ func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *pee
 		host: h, h: who, codec: d.Codec(), conn: conn,
 		driver: d.NewDriver(protocol.Settings{Plugin: who.Plugin, Session: who.Session, MaxPending: who.pending}),
 		gate:   newGate(h.limits.Facts), over: make(chan struct{}),
-		calls: map[protocol.CallID]*call{}, serving: map[protocol.RequestID]peerCall{},
-		timers: map[protocol.TimerID]*time.Timer{},
+		calls: map[protocol.CallID]*call{}, serving: map[protocol.RequestID]*serving{},
+		timers: map[protocol.TimerID]*time.Timer{}, resume: make(chan struct{}, 1),
 	}
 	p.gatherer, _ = conn.(transport.Gatherer)
+	p.waiter, _ = conn.(transport.Waiter)
 	return p
 }
 
@@ -124,16 +130,27 @@ func (p *peer) emit(e protocol.Event) {
 }
 
 func (p *peer) invoke(c *call) {
+	if p.begin(c) {
+		p.lead(c)
+	}
+}
+
+// begin sends a call, and tells whether its caller is to receive the answer itself.
+func (p *peer) begin(c *call) (leads bool) {
 	p.lock()
 	defer p.unlock()
 	if p.closed {
 		c.complete(nil, outcomeNever(p.h.Plugin, c.Key))
-		return
+		return false
+	}
+	if c.over.Load() { // its time was over while others' large frames had the lock
+		return false
 	}
 	p.nextID++
 	c.id = p.nextID
 	p.calls[c.id] = c
 	p.step(protocol.Invoke{ID: c.id, Call: c.Call})
+	return p.takeTurn()
 }
 
 // outcomeNever is the failure of a call that was not even sent.
@@ -253,6 +270,8 @@ func (p *peer) read() {
 			return
 		}
 		p.receive(record)
+		p.gate.wait()
+		p.standBy()
 	}
 }
 
@@ -274,7 +293,6 @@ func (p *peer) receive(record []byte) {
 		p.step(protocol.Received{Message: m})
 		p.unlock()
 	}
-	p.gate.wait()
 }
 
 // lost ends the peer because its connection ended; unasked, it is a crash.

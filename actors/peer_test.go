@@ -389,6 +389,24 @@ func TestPeer_aDeadlineIsNamedAndALateAnswerIsDropped(t *testing.T) {
 	})
 }
 
+// Large frames that are encoded one after the other under the peer's lock must not
+// make those behind them later and later: what is too late already is not sent.
+func TestPeer_aCallWhoseTimeIsOverIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := ready(t, Options{}, memory.Options{}, plain{}, "tool:x")
+		late := f.host.newCall()
+		late.Call = protocol.Call{Key: "tool:late"}
+		require.True(t, late.complete(nil, errLate))
+		link := f.host.current("far").through()
+		link.invoke(late)
+		link.cancel(late, "deadline")
+		call := f.call("tool:x")
+		f.hears("call 1 tool:x ")
+		f.says("answer 1 1")
+		require.Equal(t, "1", (<-call).result)
+	})
+}
+
 func TestPeer_aCallerThatGivesUpCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := ready(t, Options{}, memory.Options{}, plain{}, "tool:a")

@@ -5,26 +5,29 @@ import (
 	"sync/atomic"
 )
 
-// pool runs mailboxes on goroutines that it keeps for a while. A goroutine for
-// each run of a mailbox would begin with a small stack and grow it each time,
-// which is a fifth of what a session's start costs.
+// pool runs mailboxes, and services, on goroutines that it keeps for a while. A
+// goroutine for each run of a mailbox would begin with a small stack and grow it each
+// time, which is a fifth of what a session's start costs.
 //
-// It never makes a mailbox wait: when no goroutine is parked, there is a new one,
-// so that one that is held up holds up nobody else.
+// It makes nobody wait: when no goroutine is parked, there is a new one, so that one
+// that is held up holds up nobody else.
 type pool struct {
 	// work goes to a parked goroutine; nobody parked takes nothing.
 	work   chan func()
 	parked atomic.Int64
+	// most is how many wait for work at most.
+	most int64
 	// over closes when the pool is not needed any more.
 	over chan struct{}
 }
 
-func newPool() *pool {
-	return &pool{work: make(chan func()), over: make(chan struct{})}
+func newPool(most int) *pool {
+	return &pool{work: make(chan func()), over: make(chan struct{}), most: int64(most)}
 }
 
-// mostParked is how many goroutines wait for work at most: no more can run at once.
-func mostParked() int64 { return int64(runtime.GOMAXPROCS(0)) }
+// mostServing is how many goroutines wait to serve calls of peers: a worker's calls
+// come in bursts.
+const mostServing = 128
 
 // mailboxSlice is how many messages of one mailbox are handled before others get
 // their turn.
@@ -67,7 +70,7 @@ func growStack() byte {
 // park waits for more to do; nil means that there are enough who do.
 func (p *pool) park() func() {
 	defer p.parked.Add(-1)
-	if p.parked.Add(1) > mostParked() {
+	if p.parked.Add(1) > p.most {
 		return nil
 	}
 	select {

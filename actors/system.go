@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -25,6 +26,8 @@ type system struct {
 	props *actor.Props
 	// pool runs their mailboxes.
 	pool *pool
+	// servers answer the calls of peers.
+	servers *pool
 }
 
 var _ actor.Dispatcher = (*pool)(nil)
@@ -34,9 +37,9 @@ var _ actor.Dispatcher = (*pool)(nil)
 const deadLetterPause = 10 * time.Millisecond
 
 func newSystem() *system {
-	quiet, pool := slog.New(slog.DiscardHandler), newPool()
+	quiet, pool := slog.New(slog.DiscardHandler), newPool(runtime.GOMAXPROCS(0)) // no more mailboxes can run at once
 	return &system{
-		pool: pool,
+		pool: pool, servers: newPool(mostServing),
 		props: actor.PropsFromProducer(
 			func() actor.Actor { return &shell{} },
 			actor.WithMailbox(actor.UnboundedLockfree()),
@@ -54,6 +57,7 @@ func newSystem() *system {
 func (s *system) shutdown() {
 	s.actors.Shutdown()
 	s.pool.close()
+	s.servers.close()
 }
 
 // behavior is one actor's code.

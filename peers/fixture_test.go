@@ -108,8 +108,10 @@ func TestRogue_misbehaves(t *testing.T) {
 		"spin":              {params: `{"ms":20}`},
 		"stdout":            {params: `{"bytes":100000}`},
 		"stderr":            {params: `{"bytes":100000}`},
+		"notify":            {params: `{"count":100}`},
 		"say":               {params: `{"text":"hello\n"}`},
 		"long-line":         {params: `{"bytes":100000,"end":true}`},
+		"deaf":              {params: `{"ms":20}`},
 		"close-stdin":       {then: "is not running"},
 		"close-stdout":      {then: "timed out after 300ms"},
 	} {
@@ -147,8 +149,9 @@ func TestRogue_stays(t *testing.T) {
 	require.NoError(t, m.rogue(t, plugin, "ignore-term", "", false, nil))
 	require.NoError(t, m.rogue(t, plugin, "ignore-shutdown", "", false, nil))
 	require.NoError(t, m.process(t, plugin).Signal(syscall.SIGTERM))
-	var grandchild struct{ PID int }
+	var grandchild struct{ PID, Parent int }
 	require.NoError(t, m.rogue(t, plugin, "fork", `{"ms":60000,"hold":false}`, false, &grandchild))
+	require.Equal(t, m.process(t, plugin).Pid, grandchild.Parent)
 	m.kill(t, plugin)
 	orphan, err := os.FindProcess(grandchild.PID)
 	require.NoError(t, err)

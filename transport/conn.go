@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Conn moves records to and from one peer.
@@ -35,6 +36,19 @@ type Gatherer interface {
 	// Push sends what was gathered. It never blocks.
 	Push()
 }
+
+// Waiter is a Conn that can be received from for a limited time. What is said of Recv
+// holds for RecvWithin, and one goroutine at a time calls any of them.
+type Waiter interface {
+	Conn
+	// RecvWithin is Recv, and fails with ErrNotYet when no record has come after d.
+	RecvWithin(d time.Duration) ([]byte, error)
+	// Ready tells whether Recv would return at once.
+	Ready() bool
+}
+
+// ErrNotYet tells that no record came in time.
+var ErrNotYet = errors.New("no record has come yet")
 
 // ErrFull tells that a record was refused because the queue to the peer is full.
 var ErrFull = errors.New("the peer reads too slowly: the send queue is full")

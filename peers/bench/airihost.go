@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/airi-host/airi-host/actors"
@@ -34,6 +35,7 @@ var _ load.Subject = (*airiHost)(nil)
 
 // Start runs the workers as plugins of one host.
 func (a *airiHost) Start(ctx context.Context, workers []load.Worker) error {
+	debug.SetGCPercent(400) // as the binary does
 	host, err := actors.New(actors.Options{
 		Dialects: []protocol.Dialect{paperclip.Dialect{Plugin: func(protocol.Settings) paperclip.Plugin {
 			return paperclip.Plugin{Grants: []string{"plugin.state.read"}, Handles: handled}

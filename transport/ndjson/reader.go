@@ -75,6 +75,24 @@ func (r *Reader) Read() ([]byte, error) {
 	}
 }
 
+// Ready tells whether Read would return without reading from its source: a line is
+// there, or an error.
+func (r *Reader) Ready() bool {
+	if i := bytes.IndexByte(r.buf[r.scanned:r.end], '\n'); i >= 0 {
+		r.scanned += i // Read finds it at once
+		return true
+	}
+	r.scanned = r.end
+	return r.err != nil || r.pending() > r.max
+}
+
+// Fill reads once from the source, unless a line is there already.
+func (r *Reader) Fill() {
+	if !r.Ready() {
+		r.fill()
+	}
+}
+
 // whole returns the line that ends at index newline.
 func (r *Reader) whole(newline int) ([]byte, error) {
 	line := bytes.TrimSuffix(r.buf[r.start:newline], []byte{'\r'})

@@ -103,6 +103,26 @@ func (w *wire) wait() error {
 	return nil
 }
 
+// ready waits until a read would return at once, or for d, rounded up to
+// milliseconds, and tells whether it would.
+func (w *wire) ready(d time.Duration) bool {
+	if !w.acquire() {
+		return true
+	}
+	defer w.release()
+	if w.givenUp.Load() {
+		return true
+	}
+	fds := [...]unix.PollFd{
+		{Fd: int32(w.fd), Events: unix.POLLIN},
+		{Fd: int32(w.wakeRead), Events: unix.POLLIN},
+	}
+	const up = time.Millisecond - 1
+	n, err := unix.Poll(fds[:], int((d+up)/time.Millisecond))
+	w.drained = n == 0 || err != nil
+	return !w.drained
+}
+
 // held tells whether somebody still has the worker's end of the pipe. It waits
 // until nobody has, or for d.
 func (w *wire) held(d time.Duration) bool {

@@ -48,6 +48,11 @@ const deeds = {
   // Noise.
   stdout: async (params) => flood(1, params),
   stderr: async (params) => flood(2, params),
+  // Notifications like the SDK's own, as fast as they are taken.
+  notify: async ({ count = 1000, method = 'log', params = { level: 'info', message: 'again' } }) => {
+    const frame = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`)
+    for (let left = count; left > 0; left--) writeAll(1, frame)
+  },
   // Text straight onto the wire, as it is.
   say: async ({ text }) => writeAll(1, Buffer.from(text)),
   // One line of so many bytes, without its end unless asked.
@@ -69,6 +74,11 @@ const deeds = {
       closeSync(1)
     })
   },
+  // Reads nothing for a while.
+  deaf: async ({ ms = 1000 }) => {
+    process.stdin.pause()
+    setTimeout(() => process.stdin.resume(), ms)
+  },
   // Signals and descendants.
   'ignore-term': async () => {
     stay()
@@ -83,7 +93,7 @@ const deeds = {
     const stdio = hold ? ['ignore', 'inherit', 'inherit'] : 'ignore'
     const child = spawn(process.execPath, ['-e', script], { detached: true, stdio })
     child.unref()
-    return { pid: child.pid }
+    return { pid: child.pid, parent: process.pid }
   },
 }
 
