@@ -36,7 +36,8 @@
 // # Fixtures
 //
 // [Fixture] makes a copy of a plugin of testdata/paperclip with the set's packages
-// within its reach: "kitchen" has handlers of every kind, "echo" is what benchmarks
-// call, "rogue" misbehaves on demand. [Record] makes a copy keep every byte that
-// passes its standard streams, whichever host runs it.
+// within its reach: "kitchen" has handlers of every kind, "waiter" serves several
+// companies at once and hears what others say, "echo" is what benchmarks call, "rogue"
+// misbehaves on demand. [Changes].Record makes a copy keep every byte that passes its
+// standard streams, whichever host runs it.
 package peers

@@ -46,6 +46,10 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		return nil, err
 	}
 	h := &house{log: log, node: &bridge.Node{}}
+	var hidden *hush // nil unless frames are logged
+	if debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
+		hidden = newHush(c.settings)
+	}
 	mark := ""
 	if !once {
 		mark = sweep(context.Background(), log)
@@ -60,7 +64,7 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		Programs:  programs(),
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
 			return map[string]map[string]protocol.Service{
-				manifest.DialectPaperclip: paperclipServices(p, c.settings, requests),
+				manifest.DialectPaperclip: paperclipServices(p, c.settings, requests, hidden),
 			}
 		},
 		Launch: limited(c.settings, actors.Launchers(map[string]actors.Launcher{
@@ -71,8 +75,8 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		Limits:   c.settings.limits(),
 		Restart:  c.settings.restart(once),
 	})
-	if err == nil && debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
-		h.tapped = tapWire(h.Host, dialects, list, log)
+	if err == nil && hidden != nil {
+		h.tapped = tapWire(h.Host, dialects, list, log, hidden)
 	}
 	return h, err
 }

@@ -38,9 +38,14 @@ func (h *house) paperclipDialect(list []*manifest.Manifest, s *settings) protoco
 	}}
 }
 
-// paperclipServices are what its workers may ask of the host.
-func paperclipServices(p protocol.Plugins, s *settings, limits services.HTTP) map[string]protocol.Service {
-	return services.Paperclip(p, services.Options{Config: s.pluginConfig, Secrets: s.secrets(), HTTP: limits})
+// paperclipServices are what its workers may ask of the host. What they are given as
+// secrets is hidden, if hidden is not nil.
+func paperclipServices(p protocol.Plugins, s *settings, limits services.HTTP, hidden *hush) map[string]protocol.Service {
+	all := services.Paperclip(p, services.Options{Config: s.pluginConfig, Secrets: s.secrets(), HTTP: limits})
+	if hidden != nil {
+		all["secrets.resolve"] = hidden.listen(all["secrets.resolve"])
+	}
+	return all
 }
 
 // paperclipRunner runs workers as the ecosystem's own host does: Node.js, the file,

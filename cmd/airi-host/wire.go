@@ -16,6 +16,8 @@ const wireQueue = 1 << 14
 // wireTap logs the frames of the workers' wires, as they are but for secrets.
 type wireTap struct {
 	log *slog.Logger
+	// hidden is what no name of a member gives away.
+	hidden *hush
 	// codecs write a frame as it stood on the wire, by dialect.
 	codecs map[string]protocol.Codec
 	// speaks is each plugin's dialect.
@@ -24,8 +26,10 @@ type wireTap struct {
 
 // tapWire logs frames until the host is shut down; then it closes the channel that
 // it returns.
-func tapWire(host *actors.Host, dialects []protocol.Dialect, list []*manifest.Manifest, log *slog.Logger) <-chan struct{} {
-	tap := &wireTap{log: log, codecs: map[string]protocol.Codec{}, speaks: map[string]string{}}
+func tapWire(
+	host *actors.Host, dialects []protocol.Dialect, list []*manifest.Manifest, log *slog.Logger, hidden *hush,
+) <-chan struct{} {
+	tap := &wireTap{log: log, hidden: hidden, codecs: map[string]protocol.Codec{}, speaks: map[string]string{}}
 	for _, d := range dialects {
 		tap.codecs[d.Name()] = d.Codec()
 	}
@@ -59,7 +63,7 @@ func (t *wireTap) write(e actors.Wire) {
 	if frame, err := t.encode(e); err != nil {
 		r.Add("error", err)
 	} else {
-		r.Add("bytes", len(frame), "frame", clip(mask(frame), maxLoggedFrame))
+		r.Add("bytes", len(frame), "frame", clip(t.hidden.over(mask(frame)), maxLoggedFrame))
 	}
 	_ = t.log.Handler().Handle(context.Background(), r) // nobody is left to be told
 }

@@ -123,6 +123,8 @@ func numberOf(id json.RawMessage) (n uint64, other string) {
 func (d *driver) close(in protocol.Closed, out []protocol.Effect) []protocol.Effect {
 	if d.running.step != "" {
 		out = append(out, protocol.Ran{Step: d.running.step, Err: d.lost(string(d.running.step), in.Err)})
+	} else if d.done.Step != "" {
+		out = append(out, protocol.Ran{Step: d.done.Step, Err: d.lost(string(d.done.Step), in.Err)})
 	}
 	for _, n := range slices.Sorted(maps.Keys(d.calls)) {
 		c := d.calls[n]

@@ -52,6 +52,8 @@ type driver struct {
 	numbers map[protocol.CallID]uint64
 	// running is the step that runs, or its zero value.
 	running running
+	// done is the step that is over and not yet told, or its zero value; see finish.
+	done protocol.Ran
 	// isInitialized tells that initialize was answered well.
 	isInitialized bool
 	// endpoints and environments are what the manifest declares; supported is

@@ -50,7 +50,7 @@ func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effe
 		d.replied.id, d.replied.request = in.ID, r
 	}
 	delete(d.requests, in.ID)
-	return append(out, protocol.Send{Message: d.answer(r, in)})
+	return d.finish(append(out, protocol.Send{Message: d.answer(r, in)}))
 }
 
 func (d *driver) answer(r request, in protocol.Reply) Response {

@@ -35,6 +35,7 @@ func (d *driver) run(in protocol.Run, out []protocol.Effect) []protocol.Effect {
 		return append(out, protocol.Ran{Step: in.Step, Err: d.fault(protocol.CodeInvalid, fmt.Sprintf(
 			"step %s was asked for while %s runs; a worker passes through one step at a time", in.Step, d.running.step))})
 	}
+	d.done = protocol.Ran{} // nobody waits for that any more
 	switch in.Step {
 	case protocol.StepLoad, protocol.StepInit:
 		return append(out, protocol.Ran{Step: in.Step})
@@ -104,7 +105,30 @@ func (d *driver) ran(result json.RawMessage, err error, out []protocol.Effect) [
 	if err == nil && len(was.next) > 0 {
 		return d.ask(was.step, was.next, out)
 	}
-	return append(out, protocol.Ran{Step: was.step, Err: err})
+	d.done = protocol.Ran{Step: was.step, Err: err}
+	return d.finish(out)
+}
+
+// finish ends the step that is done. A setup waits until what the worker has
+// subscribed to in it is known, since it must hear all of that from then on: the SDK
+// does not wait for it.
+func (d *driver) finish(out []protocol.Effect) []protocol.Effect {
+	if d.done.Step == "" || d.done.Step == protocol.StepSetup && d.done.Err == nil && d.subscribes() {
+		return out
+	}
+	out = append(out, d.done)
+	d.done = protocol.Ran{}
+	return out
+}
+
+// subscribes tells whether the worker's subscription to an event is in flight.
+func (d *driver) subscribes() bool {
+	for _, r := range d.requests {
+		if r.method == methodSubscribe {
+			return true
+		}
+	}
+	return false
 }
 
 // initializeFailure is why a worker did not begin, in the reference host's words.

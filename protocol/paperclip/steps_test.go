@@ -62,6 +62,40 @@ func TestSteps_setupKeepsWhatTheWorkerReports(t *testing.T) {
 	require.Len(t, r.supported(), 5)
 }
 
+// A worker must hear what it has subscribed to from the moment that it is ready.
+func TestSteps_setupEndsWhenTheSubscriptionsAreKnown(t *testing.T) {
+	r := newRig(t, Plugin{Grants: []string{"events.subscribe"}}, protocol.Settings{})
+	subscribe := func(id string) {
+		t.Helper()
+		require.Len(t, r.receive(`{"id":`+id+`,"method":"events.subscribe","params":{"eventPattern":"a"}}`), 1)
+	}
+	begin := func() {
+		t.Helper()
+		r.setup()
+		subscribe("7")
+		subscribe("8")
+		require.Len(t, r.receive(`{"id":9,"method":"log","params":{}}`), 1, "what else is asked is not waited for")
+		require.Empty(t, r.receive(`{"id":1,"result":{"ok":true,"supportedMethods":["handleApiRequest"]}}`))
+	}
+	begin()
+	require.Equal(t, []string{`send {"id":8,"error":{"code":-32603,"message":"no"}}`}, r.reply(2, "", errors.New("no")))
+	require.Equal(t, []string{`send {"id":7,"result":null}`, "ran setup ok"}, r.reply(1, "null", nil))
+	subscribe("10")
+	require.Equal(t, []string{`send {"id":10,"result":null}`}, r.reply(4, "null", nil), "it is told once")
+
+	r = newRig(t, Plugin{Grants: []string{"events.subscribe"}}, protocol.Settings{})
+	begin()
+	require.Equal(t, []string{`send {"id":2,"method":"shutdown","params":{}}`}, r.step(protocol.Run{Step: protocol.StepStop}))
+	require.Equal(t, []string{`send {"id":7,"result":null}`}, r.reply(1, "null", nil))
+	require.Equal(t, []string{`send {"id":8,"result":null}`}, r.reply(2, "null", nil), "nobody waits for the setup any more")
+	subscribe("11")
+	require.Equal(t, []string{"ran stop ok"}, r.receive(`{"id":2,"result":null}`))
+
+	r = newRig(t, Plugin{Grants: []string{"events.subscribe"}}, protocol.Settings{})
+	begin()
+	require.Contains(t, r.step(protocol.Closed{Err: errors.New("gone")})[0], "ran setup error outcome-unknown: ")
+}
+
 func TestSteps_whatIsReportedIsBounded(t *testing.T) {
 	r := setUp(t, Plugin{}, `["a"`+strings.Repeat(`,"b"`, 2*maxSupported)+`]`)
 	require.Len(t, r.supported(), maxSupported)
