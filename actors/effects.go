@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -152,9 +153,21 @@ func (p *peer) write(m protocol.Message) (over bool, err error) {
 	if cap(frame) <= keptFrame {
 		p.frame = frame
 	}
-	p.host.publishWire(p.h, false, m)
+	p.publishSent(m, frame)
 	err = p.put(frame)
 	return err != nil && !refused(err), err
+}
+
+// publishSent tells whoever watches the wire of a frame: a copy of the message, since
+// its parts are the driver's.
+func (p *peer) publishSent(m protocol.Message, frame []byte) {
+	if !p.host.wants(KindWire) {
+		return
+	}
+	if copies, err := p.codec.Decode(frame); err == nil && len(copies) == 1 {
+		m = copies[0]
+	}
+	p.host.publishWire(p.h, false, m)
 }
 
 // refused tells whether a connection refused one frame, and goes on.
@@ -208,9 +221,15 @@ func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
 	}
 }
 
-// serve answers a call of the peer on a goroutine of its own; the driver bounds
-// how many there are.
+// serve answers a call of the peer on a goroutine of its own, or at once where that
+// takes no time; the driver bounds how many there are.
 func (p *peer) serve(e protocol.Serve) {
+	if quick := p.host.quick(p.h, e.Call); quick != nil {
+		e.Call.Caller = p.h.Plugin
+		result, err := serveWith(context.Background(), quick, e.Call)
+		p.step(protocol.Reply{ID: e.ID, Result: result, Err: err})
+		return
+	}
 	s := &serving{key: e.Call.Key}
 	p.serving[e.ID] = s
 	p.host.sys.servers.Schedule(func() {

@@ -10,10 +10,11 @@ func (p *peer) lock() {
 	p.behind.Add(-1)
 }
 
-// unlock gives it back. What was gathered is sent now, unless somebody waits, who
-// will do it: when many call at once, their frames share a few writes.
+// unlock gives it back. What was gathered is sent now, unless somebody will do it: who
+// waits for the lock, or whoever receives and has the next record. When many call at
+// once, or are answered, their frames share a few writes.
 func (p *peer) unlock() {
-	push := p.gathered > 0 && p.behind.Load() == 0
+	push := p.gathered > 0 && !p.followed()
 	if push {
 		p.gathered = 0
 	}
@@ -23,10 +24,13 @@ func (p *peer) unlock() {
 	}
 }
 
+// followed tells whether somebody is about to take the lock.
+func (p *peer) followed() bool { return p.more || p.behind.Load() > 0 }
+
 // put sends a frame, or gathers it if somebody who is about to take the lock can send
 // it with a frame of its own.
 func (p *peer) put(frame []byte) error {
-	if p.gatherer == nil || p.behind.Load() == 0 || p.gathered >= maxGathered {
+	if p.gatherer == nil || !p.followed() || p.gathered >= maxGathered {
 		p.gathered = 0
 		return p.conn.Send(frame)
 	}

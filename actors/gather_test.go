@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -116,4 +118,67 @@ func sum(all []int) (total int) {
 		total += n
 	}
 	return total
+}
+
+// gatheringPrompt is a prompt connection that can send several frames at once.
+type gatheringPrompt struct {
+	*prompt
+
+	mu      sync.Mutex
+	waiting []string
+	sent    []string
+}
+
+func (g *gatheringPrompt) Send(record []byte) error {
+	g.mu.Lock()
+	g.sent = append(append(g.sent, g.waiting...), string(record))
+	g.waiting = nil
+	g.mu.Unlock()
+	return g.prompt.Send(record)
+}
+
+func (g *gatheringPrompt) Gather(record []byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting = append(g.waiting, string(record))
+	return nil
+}
+
+func (g *gatheringPrompt) Push() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sent = append(g.sent, g.waiting...)
+	g.waiting = nil
+}
+
+// said counts the frames of a kind that were sent.
+func (g *gatheringPrompt) said(prefix string) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, frame := range g.sent {
+		if strings.HasPrefix(frame, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestPeer_noAnswerWaitsForARecordThatSaysNothing(t *testing.T) {
+	h, err := New(Options{Dialects: []protocol.Dialect{plain{silent: true}}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, h.Shutdown(context.Background())) }()
+	require.NoError(t, h.SetService(t.Context(), protocol.ServiceOffer{Key: "tool:own", Service: protocol.ServiceFunc(echoCall)}))
+	g := &gatheringPrompt{prompt: &prompt{records: make(chan string, 10_000), ended: make(chan struct{})}}
+	h.connect = func(context.Context, *handle, manifest.Entry) (transport.Conn, *process.Process, error) {
+		return g, nil, nil
+	}
+	_, err = h.Start(t.Context(), farManifest(), StartOptions{})
+	require.NoError(t, err)
+	for i := range 200 {
+		g.records <- fmt.Sprintf("serve %d tool:own", i)
+		if i%3 == 0 {
+			g.records <- "unreadable"
+		}
+	}
+	require.Eventually(t, func() bool { return g.said("result") == 200 }, 10*time.Second, time.Millisecond)
 }

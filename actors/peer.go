@@ -52,6 +52,8 @@ type peer struct {
 	turns    uint64
 	answered bool
 	patience int
+	// more tells that whoever receives has the next record already.
+	more bool
 	// gathered is how many bytes wait to be sent with the next frame.
 	gathered int
 	driver   protocol.Driver
@@ -285,13 +287,23 @@ func (p *peer) receive(record []byte) {
 	p.host.logPanic(p.h, err)
 	if err != nil {
 		p.host.drop(p.h, "bad-frame", err.Error(), 1)
-		return
+	}
+	if len(messages) == 0 {
+		p.take(nil)
 	}
 	for _, m := range messages {
 		p.host.publishWire(p.h, true, m)
-		p.lock()
-		p.step(protocol.Received{Message: m})
-		p.unlock()
+		p.take(protocol.Received{Message: m})
+	}
+}
+
+// take gives the driver what was received, or nothing, and notes whether there is more.
+func (p *peer) take(in protocol.Input) {
+	p.lock()
+	defer p.unlock()
+	p.more = p.waiter != nil && p.waiter.Ready() && !p.gate.isFull()
+	if in != nil {
+		p.step(in)
 	}
 }
 

@@ -78,6 +78,22 @@ func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (json.Ra
 	return h.invoke(ctx, c)
 }
 
+// quick returns the method of a plugin's own wire that a call is for, if it can be
+// served at once; nil if not. Long inputs take time to read.
+func (h *Host) quick(who *handle, c protocol.Call) protocol.Service {
+	if len(c.Input) > maxQuick {
+		return nil
+	}
+	quick, _ := h.methods[who.man.Dialect][c.Key].(protocol.QuickService)
+	if quick == nil {
+		return nil
+	}
+	return quick
+}
+
+// maxQuick is how long the input of a call may be that is served at once, in bytes.
+const maxQuick = 4 << 10
+
 // mayInvoke holds a plugin to what its manifest says that it may call.
 func mayInvoke(who *handle, key string) error {
 	if who.man.MayInvoke(capability.Key(key)) {

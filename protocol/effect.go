@@ -11,7 +11,8 @@ import (
 // StopTimer, Dropped and Fail.
 type Effect interface{ effect() }
 
-// Send is a frame to write.
+// Send is a frame to write. Its parts may be the driver's own, and be written over by
+// the next step: whoever keeps the message for longer copies it.
 type Send struct{ Message Message }
 
 // Complete ends one call that the host made: the caller gets Result or Err.

@@ -66,6 +66,26 @@ type Service interface {
 	Serve(ctx context.Context, call Call) (json.RawMessage, error)
 }
 
+// QuickService is a Service that waits for nothing: no I/O, no other plugin, no lock
+// that somebody holds for long. A call of it may be answered where it is received,
+// which costs least; one that waits would hold up the plugin that calls.
+type QuickService interface {
+	Service
+	// Quick does nothing; to have it is the promise.
+	Quick()
+}
+
+// QuickFunc is a function as a QuickService.
+type QuickFunc func(ctx context.Context, call Call) (json.RawMessage, error)
+
+// Serve calls the function.
+func (f QuickFunc) Serve(ctx context.Context, call Call) (json.RawMessage, error) {
+	return f(ctx, call)
+}
+
+// Quick keeps the promise that the function makes.
+func (QuickFunc) Quick() {}
+
 // ServiceFunc is a function as a Service.
 type ServiceFunc func(ctx context.Context, call Call) (json.RawMessage, error)
 

@@ -43,7 +43,7 @@ func (a *airiHost) Start(ctx context.Context, workers []load.Worker) error {
 		Launch: actors.Runner{Command: node, Wire: process.Stdio}.Launch,
 		Methods: func(protocol.Plugins) map[string]map[string]protocol.Service {
 			return map[string]map[string]protocol.Service{
-				manifest.DialectPaperclip: {"state.get": protocol.ServiceFunc(kept)},
+				manifest.DialectPaperclip: {"state.get": protocol.QuickFunc(kept)}, // as the state in memory is
 			}
 		},
 	})

@@ -63,7 +63,9 @@ type driver struct {
 	supported    []string
 
 	// requests are the worker's calls in flight.
-	requests    map[protocol.RequestID]request
+	requests map[protocol.RequestID]request
+	// params holds the parameters of the last call whose input was long.
+	params      []byte
 	lastRequest protocol.RequestID
 	// replied is the call that was answered last, with a result, should that turn
 	// out not to be sendable; its id is 0 for none.

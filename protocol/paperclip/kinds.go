@@ -104,6 +104,24 @@ func (t *target) sent(method string, params object) outgoing {
 	return outgoing{method: method, params: params.done(), invocation: invocation{company: t.company, trace: t.Trace}}
 }
 
+// Parameters around an input of this length, up to that one, are made in a buffer that
+// the driver uses again.
+const (
+	longInput  = 4 << 10
+	keptParams = 256 << 10
+)
+
+// newParams begins the parameters of a call around an input.
+func (t *target) newParams(input json.RawMessage) object {
+	if len(input) < longInput || len(input) > keptParams {
+		return newObject()
+	}
+	if need := len(input) + longInput; cap(t.params) < need {
+		t.params = make([]byte, 0, need)
+	}
+	return append(t.params[:0], '{')
+}
+
 // tool calls with {toolName, parameters, runContext}; there must be a company.
 func (t *target) tool() (outgoing, error) {
 	parameters, err := t.objectInput(t.Input, "as its parameters")
@@ -115,7 +133,7 @@ func (t *target) tool() (outgoing, error) {
 	}
 	run := newObject().str("agentId", nobody).str("runId", nobody).str("companyId", t.company).str("projectId", nobody)
 	return t.sent(methodExecuteTool,
-		newObject().str("toolName", t.name).raw("parameters", parameters).raw("runContext", run.done())), nil
+		t.newParams(parameters).str("toolName", t.name).raw("parameters", parameters).raw("runContext", run.done())), nil
 }
 
 // action calls with {key, companyId?, params, actorContext?}. The plugin's handler
@@ -129,7 +147,7 @@ func (t *target) action() (outgoing, error) {
 	if err != nil {
 		return outgoing{}, err
 	}
-	o := newObject().str("key", t.name).optional("companyId", t.company).raw("params", params)
+	o := t.newParams(params).str("key", t.name).optional("companyId", t.company).raw("params", params)
 	if t.company != "" {
 		null := json.RawMessage("null")
 		actor := newObject().str("type", "system").raw("userId", null).raw("agentId", null).raw("runId", null)
@@ -144,7 +162,7 @@ func (t *target) data() (outgoing, error) {
 	if err != nil {
 		return outgoing{}, err
 	}
-	return t.sent(methodGetData, newObject().str("key", t.name).optional("companyId", t.company).raw("params", params)), nil
+	return t.sent(methodGetData, t.newParams(params).str("key", t.name).optional("companyId", t.company).raw("params", params)), nil
 }
 
 // job runs with {job}, as a run of its own. The wire knows no company of it.

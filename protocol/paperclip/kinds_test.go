@@ -1,6 +1,8 @@
 package paperclip
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -79,4 +81,20 @@ func TestKinds_someHaveNoResult(t *testing.T) {
 		r.invoke(1, protocol.Call{Key: key})
 		require.Equal(t, []string{"complete 1 ok null"}, r.receive(`{"id":1,"result":{"more":"than said"}}`))
 	}
+}
+
+func TestKinds_longInputsShareABuffer(t *testing.T) {
+	d := newDriver(Dialect{}, protocol.Settings{Plugin: "lab"})
+	send := func(id protocol.CallID, n int) json.RawMessage {
+		input := raw(`{"x":"` + strings.Repeat("a", n) + `"}`)
+		out := d.Step(now, protocol.Invoke{ID: id, Call: protocol.Call{Key: "data:echo", Input: input}}, nil)
+		r, ok := out[0].(protocol.Send).Message.(Request)
+		require.True(t, ok)
+		require.Equal(t, `{"key":"echo","params":`+string(input)+`}`, string(r.Params))
+		return r.Params
+	}
+	first, second := send(1, 64<<10), send(2, 64<<10)
+	require.Same(t, &first[0], &second[0])
+	send(3, 10)
+	require.NotSame(t, &first[0], &send(4, keptParams)[0])
 }

@@ -11,7 +11,7 @@ type chunk struct {
 // does.
 type queue struct {
 	chunks []chunk
-	spare  []byte // an empty buffer of smallBuffer bytes, if there is one
+	spare  []byte // an empty buffer of smallBuffer to keptBuffer bytes, if there is one
 }
 
 // push appends record and its end.
@@ -38,7 +38,7 @@ func (q *queue) unshift(rest []byte) {
 // fresh returns a chunk with record and its end.
 func (q *queue) fresh(record []byte) chunk {
 	var data []byte
-	if len(record) < smallBuffer {
+	if len(record) < cap(q.spare) {
 		data, q.spare = q.spare, nil
 	}
 	if data == nil {
@@ -60,7 +60,7 @@ func (q *queue) shift() chunk {
 
 // recycle keeps the buffer of a written chunk for the next one.
 func (q *queue) recycle(written chunk) {
-	if cap(written.data) == smallBuffer {
+	if size := cap(written.data); size >= smallBuffer && size <= keptBuffer && size > cap(q.spare) {
 		q.spare = written.data[:0]
 	}
 }
