@@ -172,8 +172,14 @@ func (p *peer) publishSent(m protocol.Message, frame []byte) {
 
 // refused tells whether a connection refused one frame, and goes on.
 func refused(err error) bool {
-	_, long := errors.AsType[*transport.TooLongError](err)
-	return long || errors.Is(err, transport.ErrFull) || errors.Is(err, ndjson.ErrNewline)
+	return isTooLong(err) || errors.Is(err, transport.ErrFull) || errors.Is(err, ndjson.ErrNewline)
+}
+
+// isTooLong tells whether a frame of ours was refused for its length. A connection that
+// has ended because of a frame of the peer's says so with an error that wraps another.
+func isTooLong(err error) bool {
+	_, long := err.(*transport.TooLongError) //nolint:errorlint // see above
+	return long
 }
 
 // keptFrame is the largest buffer that is kept for the next frame.
@@ -184,7 +190,7 @@ func sendFailure(plugin, key string, err error) error {
 	if errors.Is(err, transport.ErrFull) {
 		e.Code = protocol.CodeOverloaded
 	}
-	if _, ok := errors.AsType[*transport.TooLongError](err); ok {
+	if isTooLong(err) {
 		e.Code = protocol.CodeInvalid
 	}
 	return e

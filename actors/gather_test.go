@@ -164,16 +164,9 @@ func (g *gatheringPrompt) said(prefix string) (n int) {
 }
 
 func TestPeer_noAnswerWaitsForARecordThatSaysNothing(t *testing.T) {
-	h, err := New(Options{Dialects: []protocol.Dialect{plain{silent: true}}})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, h.Shutdown(context.Background())) }()
+	g := &gatheringPrompt{prompt: newPrompt()}
+	h := startOn(t, g)
 	require.NoError(t, h.SetService(t.Context(), protocol.ServiceOffer{Key: "tool:own", Service: protocol.ServiceFunc(echoCall)}))
-	g := &gatheringPrompt{prompt: &prompt{records: make(chan string, 10_000), ended: make(chan struct{})}}
-	h.connect = func(context.Context, *handle, manifest.Entry) (transport.Conn, *process.Process, error) {
-		return g, nil, nil
-	}
-	_, err = h.Start(t.Context(), farManifest(), StartOptions{})
-	require.NoError(t, err)
 	for i := range 200 {
 		g.records <- fmt.Sprintf("serve %d tool:own", i)
 		if i%3 == 0 {

@@ -98,16 +98,26 @@ func (c *prompt) Close() error {
 // startPrompt is a host with such a plugin that is ready.
 func startPrompt(t *testing.T) (*Host, *prompt) {
 	t.Helper()
+	c := newPrompt()
+	return startOn(t, c), c
+}
+
+func newPrompt() *prompt {
+	return &prompt{records: make(chan string, 10_000), ended: make(chan struct{})}
+}
+
+// startOn is a host with a plugin that is ready, at the far end of a connection.
+func startOn(t *testing.T, c transport.Conn) *Host {
+	t.Helper()
 	h, err := New(Options{Dialects: []protocol.Dialect{plain{silent: true}}, Restart: RestartPolicy{Disabled: true}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.Shutdown(context.Background())) })
-	c := &prompt{records: make(chan string, 10_000), ended: make(chan struct{})}
 	h.connect = func(context.Context, *handle, manifest.Entry) (transport.Conn, *process.Process, error) {
 		return c, nil, nil
 	}
 	_, err = h.Start(t.Context(), farManifest(), StartOptions{})
 	require.NoError(t, err)
-	return h, c
+	return h
 }
 
 func call1(h *Host) error {
@@ -195,4 +205,19 @@ func TestLead_manyAtRandom(t *testing.T) {
 	all.Wait()
 	require.Equal(t, make([]error, len(failed)), failed)
 	require.False(t, c.collided.Load(), "two received at once")
+}
+
+// deadly is a connection that has ended by a frame of the peer's when it is called.
+type deadly struct{ *prompt }
+
+func (d deadly) Send(record []byte) error {
+	if strings.HasPrefix(string(record), "call") {
+		return fmt.Errorf("plugin far: %w", &transport.TooLongError{Limit: 8})
+	}
+	return d.prompt.Send(record)
+}
+
+func TestPeer_aCallAfterThePeersLongFrameIsNoInvalidCall(t *testing.T) {
+	err := call1(startOn(t, deadly{newPrompt()}))
+	require.Equal(t, protocol.CodeNotReady, protocol.CodeOf(err), "%v", err)
 }

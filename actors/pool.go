@@ -27,7 +27,7 @@ func newPool(most int) *pool {
 
 // mostServing is how many goroutines wait to serve calls of peers: a worker's calls
 // come in bursts.
-const mostServing = 128
+const mostServing = 16
 
 // mailboxSlice is how many messages of one mailbox are handled before others get
 // their turn.

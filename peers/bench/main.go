@@ -12,6 +12,7 @@ import (
 
 	"github.com/airi-host/airi-host/peers"
 	"github.com/airi-host/airi-host/peers/load"
+	"github.com/airi-host/airi-host/plugin"
 )
 
 // subjects are the hosts that run in this program, by the name that -subject takes.
@@ -76,7 +77,7 @@ func parse(args []string, log io.Writer) (settings, error) {
 
 func (s settings) run(ctx context.Context, in io.Reader, out, log io.Writer) error {
 	if s.worker {
-		return echoWorker(in, out)
+		return echoWorker(plugin.PaperclipOptions{}) // on its own standard streams
 	}
 	if s.subject == "" {
 		return s.compare(ctx, out, log)

@@ -1,25 +1,36 @@
 package main
 
 import (
-	"strings"
+	"bufio"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/plugin"
 )
 
 func TestEchoWorker_answers(t *testing.T) {
-	var out strings.Builder
-	require.NoError(t, echoWorker(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}
-{"jsonrpc":"2.0","id":2,"method":"health","params":{}}
-{"jsonrpc":"2.0","id":"x","method":"getData","params":{"key":"echo","params":{"a":1}}}
-{"jsonrpc":"2.0","id":4,"method":"shutdown","params":{}}
-{"jsonrpc":"2.0","id":5,"method":"health","params":{}}
-`), &out))
-	require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"ok":true,"supportedMethods":["health","shutdown"]}}
-{"jsonrpc":"2.0","id":2,"result":{"status":"ok"}}
-{"jsonrpc":"2.0","id":"x","result":{"a":1}}
-{"jsonrpc":"2.0","id":4,"result":null}
-`, out.String())
-	require.NoError(t, echoWorker(strings.NewReader(""), &out))
-	require.Error(t, echoWorker(strings.NewReader("x\n"), &out))
+	in, host := io.Pipe()
+	answers, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- echoWorker(plugin.PaperclipOptions{In: in, Out: out}) }()
+	lines := bufio.NewScanner(answers)
+	for _, row := range [][2]string{
+		{
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"manifest":{"id":"echo"},"config":{}}}`,
+			`{"jsonrpc":"2.0","id":1,"result":{"ok":true,"supportedMethods":["configChanged"]}}`,
+		},
+		{
+			`{"jsonrpc":"2.0","id":2,"method":"getData","params":{"key":"echo","params":{"text":"a"}}}`,
+			`{"jsonrpc":"2.0","id":2,"result":{"text":"a"}}`,
+		},
+		{`{"jsonrpc":"2.0","id":3,"method":"shutdown","params":{}}`, `{"jsonrpc":"2.0","id":3,"result":null}`},
+	} {
+		_, err := io.WriteString(host, row[0]+"\n")
+		require.NoError(t, err)
+		require.True(t, lines.Scan())
+		require.Equal(t, row[1], lines.Text())
+	}
+	require.NoError(t, <-done)
 }

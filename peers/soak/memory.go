@@ -17,6 +17,8 @@ const (
 	heapSlack = 4 << 20
 	// rssSlack is larger: freed pages go back to the system in large pieces.
 	rssSlack = 24 << 20
+	// keptGoroutines is how many a host may keep to answer workers with.
+	keptGoroutines = 16
 )
 
 // memory is what this process holds, in bytes, when nothing is under way.
@@ -51,7 +53,7 @@ func (m memory) grown(before memory, resident bool) []string {
 	}{
 		{"heap", m.heap, before.heap, most(before.heap, heapSlack), mib},
 		{"resident memory", m.rss, before.rss, most(before.rss, rssSlack), mib},
-		{"number of goroutines", int64(m.goroutines), int64(before.goroutines), int64(before.goroutines), number},
+		{"number of goroutines", int64(m.goroutines), int64(before.goroutines), int64(before.goroutines) + keptGoroutines, number},
 		{"number of descriptors", int64(m.descriptors), int64(before.descriptors), int64(before.descriptors), number},
 	} {
 		if row.now > row.most {
