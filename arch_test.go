@@ -89,7 +89,7 @@ var (
 		{
 			from: "services",
 			to:   []string{"protocol", "capability"},
-			why: "a service answers calls; what it pushes to a plugin goes through an interface of protocol that cmd wires",
+			why:  "a service answers calls; what it pushes to a plugin goes through an interface of protocol that cmd wires",
 		},
 		{
 			from:  "actors",

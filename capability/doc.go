@@ -39,6 +39,14 @@
 // Ready goes before not ready, and what can be called before what cannot. Instances of
 // one plugin that are equals take turns; different plugins do not.
 //
+// # What goes in
+//
+// An offer may have a [Schema], which its inputs have to satisfy: [CompileSchema] reads
+// a JSON Schema of any draft from 04 on, and [Schema.Check] says what is wrong with an
+// input, and where, without quoting it. Whoever makes a call checks its input; the
+// registry keeps the schema and does not look at it. Configurations are checked the
+// same way.
+//
 // # Waiting
 //
 // A goroutine calls [Registry.Wait] or [Registry.WaitAll]: a capability that was ready
@@ -69,5 +77,7 @@
 // An owner may offer [DefaultMaxOffers] keys, of [MaxKey] bytes each; more are refused
 // with an [*OfferLimitError]. [DefaultMaxWaiters] waits and watches may go on at a time;
 // more are refused with a [*WaitLimitError]. A wait lasts [DefaultWait] unless its
-// caller says otherwise, and never for ever.
+// caller says otherwise, and never for ever. A schema has at most [MaxSchema] bytes and
+// [MaxSubschemas] schemas in it; a check takes about a second at most, and refuses what
+// would take longer.
 package capability

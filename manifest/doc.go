@@ -47,6 +47,21 @@
 // member that they do not know. [Schema] has the whole AIRI manifest, and
 // "airi-host", as a JSON Schema.
 //
+// # Schemas
+//
+// A manifest says in JSON Schema what its tools take and how its plugin is configured
+// ("parametersSchema", "instanceConfigSchema", "airi-host".configuration.schema). They
+// are kept as they are written, and compiled by whoever checks inputs with them: see
+// package capability.
+//
+// # Settings
+//
+// What whoever runs a host has decided about it is one more file of JSON.
+// [ParseSettings] reads it as strictly as "airi-host": every unknown member is a
+// mistake, every problem is reported at once, and none quotes what stands where a
+// secret might. [SettingsSchema] has it as a JSON Schema. Nothing that it names, a
+// secret's file or variable, is read here.
+//
 // # Where it is stricter than the reference hosts
 //
 // AIRI's reference host never validates a manifest; the schema that it publishes

@@ -25,7 +25,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer func() { _ = host.Shutdown(ctx) }()
-	found := manifest.Discover([]string{"testdata/plugins"}, manifest.Options{})
+	found := manifest.Discover([]string{"testdata/plugins/greeter", "testdata/plugins/echo", "testdata/plugins/guest"}, manifest.Options{})
 	for _, o := range host.StartAll(ctx, found.Manifests, nil, nil) {
 		fmt.Println(o.Info.Plugin, o.Info.Phase, o.Err)
 	}
