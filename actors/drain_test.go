@@ -87,3 +87,26 @@ func TestDrain_endsWithThePlugin(t *testing.T) {
 		time.Sleep(time.Second)
 	})
 }
+
+func TestDrain_oneThatHangsDoesNotTakeTheTimeOfOthersAtShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stopped, base time.Time
+		b := plugin.Define("b").OnStop(func(context.Context, *plugin.Session) error {
+			base = time.Now()
+			return nil
+		})
+		plugin.Handle(b, "tool:b", func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
+		h, err := New(Options{Programs: map[string]protocol.Program{"a": answeringLate(time.Hour, &stopped), "b": b}})
+		require.NoError(t, err)
+		startReady(t, h, manifestFor("b"))
+		startReady(t, h, manifestFor("a", requires("tool:b")))
+		began, done := time.Now(), beginCall(t, h, protocol.Call{Key: "tool:slow"})
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+		defer cancel()
+		require.NoError(t, h.Shutdown(ctx))
+		require.Error(t, (<-done).err)
+		require.Equal(t, began.Add(2*time.Second), stopped, "half of its share of the time")
+		require.Equal(t, began.Add(2*time.Second), base)
+		time.Sleep(time.Hour + deadLettersLive)
+	})
+}

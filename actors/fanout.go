@@ -68,13 +68,14 @@ func hears(metadata json.RawMessage, c protocol.Call) bool {
 	if metadata == nil || json.Unmarshal(metadata, &s) != nil || len(s.Filters) == 0 {
 		return true
 	}
-	var about struct {
-		ProjectID any `json:"projectId"`
-		AgentID   any `json:"agentId"`
+	var about map[string]json.RawMessage // whose keys are exact, as a struct's are not
+	_ = json.Unmarshal(c.Input, &about)  // a payload of another form is about none
+	member := func(name string) (text string) {
+		_ = json.Unmarshal(about[name], &text) // anything but text is none
+		return text
 	}
-	_ = json.Unmarshal(c.Input, &about) // a payload of another form is about none
 	return slices.ContainsFunc(s.Filters, func(f protocol.EventFilter) bool {
 		return (f.CompanyID == "" || f.CompanyID == c.Scope) &&
-			(f.ProjectID == "" || f.ProjectID == about.ProjectID) && (f.AgentID == "" || f.AgentID == about.AgentID)
+			(f.ProjectID == "" || f.ProjectID == member("projectId")) && (f.AgentID == "" || f.AgentID == member("agentId"))
 	})
 }

@@ -31,11 +31,17 @@ func (p *peer) followed() bool { return p.more || p.behind.Load() > 0 }
 // it with a frame of its own.
 func (p *peer) put(frame []byte) error {
 	if p.gatherer == nil || !p.followed() || p.gathered >= maxGathered {
-		p.gathered = 0
-		return p.conn.Send(frame)
+		err := p.conn.Send(frame)
+		if err == nil { // else what was gathered before still waits
+			p.gathered = 0
+		}
+		return err
 	}
-	p.gathered += len(frame)
-	return p.gatherer.Gather(frame)
+	err := p.gatherer.Gather(frame)
+	if err == nil {
+		p.gathered += len(frame)
+	}
+	return err
 }
 
 // maxGathered is how many bytes may wait for others, beside one frame.

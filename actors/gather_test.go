@@ -175,3 +175,43 @@ func TestPeer_noAnswerWaitsForARecordThatSaysNothing(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return g.said("result") == 200 }, 10*time.Second, time.Millisecond)
 }
+
+// picky refuses long frames, as the connection to a process does.
+type picky struct{ *gathering }
+
+func (c picky) Send(record []byte) error {
+	if len(record) > 1000 {
+		return &transport.TooLongError{Limit: 1000}
+	}
+	return c.gathering.Send(record)
+}
+
+func TestPeer_whatWasGatheredIsSentThoughTheNextFrameIsRefused(t *testing.T) {
+	near, far := memory.Pipe(memory.Options{})
+	g := &gathering{Conn: near, begun: make(chan struct{}), release: make(chan struct{})}
+	close(g.release)
+	go live(far, 1, []string{"tool:a"}, false)
+	h := startOn(t, picky{g})
+	p, ok := h.find("plugin-session-0").through().(*peer)
+	require.True(t, ok)
+	var all sync.WaitGroup
+	var short, long error
+	call := func(input string, to *error, behind int32) {
+		all.Go(func() {
+			_, *to = h.Invoke(context.Background(), protocol.Call{
+				Key: "tool:a", Input: []byte(input), Deadline: time.Now().Add(10 * time.Second),
+			})
+		})
+		for p.behind.Load() < behind {
+			runtime.Gosched()
+		}
+	}
+	p.mu.Lock()
+	call(`1`, &short, 1)
+	time.Sleep(5 * time.Millisecond) // a lock that is waited for for long is given in order
+	call(`"`+strings.Repeat("x", 2000)+`"`, &long, 2)
+	p.mu.Unlock()
+	all.Wait()
+	require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(long))
+	require.NoError(t, short)
+}

@@ -43,6 +43,9 @@ type handle struct {
 	// draining tells that the session is being stopped: no call may begin, and the
 	// last one that ends tells the session.
 	draining atomic.Bool
+	// drainTime is how long its calls in flight may take to end when the host shuts
+	// down, if that is less than usual; 0 for no other limit.
+	drainTime atomic.Int64
 
 	mu     sync.Mutex
 	phase  lifecycle.State

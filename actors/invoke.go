@@ -172,16 +172,18 @@ func tooLate(plugin, what string, l limit) error {
 
 // toolFailure is a tool's result that says in its "error" that the call failed.
 func toolFailure(result json.RawMessage) error {
-	if !bytes.Contains(result, []byte(`"error"`)) {
+	if !bytes.Contains(result, []byte(`"error"`)) && !bytes.Contains(result, []byte(`\u`)) {
 		return nil
 	}
-	var r struct {
-		Error *string `json:"error"`
-	}
-	if err := json.Unmarshal(result, &r); err != nil || r.Error == nil || *r.Error == "" {
+	var members map[string]json.RawMessage // whose keys are exact, as a struct's are not
+	if err := json.Unmarshal(result, &members); err != nil {
 		return nil //nolint:nilerr // a result of another shape is a result
 	}
-	return &protocol.PeerError{Message: *r.Error, Data: result}
+	var text string
+	if err := json.Unmarshal(members["error"], &text); err != nil || text == "" {
+		return nil //nolint:nilerr // so is one whose "error" is no text
+	}
+	return &protocol.PeerError{Message: text, Data: result}
 }
 
 func serveWith(ctx context.Context, s protocol.Service, c protocol.Call) (result json.RawMessage, err error) {

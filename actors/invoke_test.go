@@ -77,13 +77,15 @@ func TestInvoke_aPanicFailsTheCallAndNothingElse(t *testing.T) {
 
 func TestInvoke_aToolsErrorIsAFailedCall(t *testing.T) {
 	for result, text := range map[string]string{
-		`{"error":"no luck","data":1}`: "no luck",
-		`{"error":""}`:                 "",
-		`{"error":null}`:               "",
-		`{"error":{"message":"x"}}`:    "",
-		`{"data":{"error":"inner"}}`:   "",
-		`["error"]`:                    "",
-		`"\"error\""`:                  "",
+		`{"content":"fine","ERROR":"x"}`: "",
+		`{"err\u006fr":"boom"}`:          "boom",
+		`{"error":"no luck","data":1}`:   "no luck",
+		`{"error":""}`:                   "",
+		`{"error":null}`:                 "",
+		`{"error":{"message":"x"}}`:      "",
+		`{"data":{"error":"inner"}}`:     "",
+		`["error"]`:                      "",
+		`"\"error\""`:                    "",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := handling("a", "tool:a", answers(result))

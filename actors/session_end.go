@@ -149,7 +149,14 @@ func (s *session) drain(graceful bool) {
 		return
 	}
 	s.draining = true
-	s.stepTimer = time.AfterFunc(s.h.timeouts.Drain, func() { s.self.tell(drained{late: true}) })
+	s.stepTimer = time.AfterFunc(s.drainTime(), func() { s.self.tell(drained{late: true}) })
+}
+
+func (s *session) drainTime() time.Duration {
+	if least := time.Duration(s.h.drainTime.Load()); least > 0 {
+		return min(least, s.h.timeouts.Drain)
+	}
+	return s.h.timeouts.Drain
 }
 
 func (s *session) onDrained(m drained) {
@@ -159,7 +166,7 @@ func (s *session) onDrained(m drained) {
 	s.draining = false
 	s.stopTimers()
 	if left := s.h.inFlight.Load(); m.late && left > 0 {
-		s.host.drop(s.h, "drain", fmt.Sprintf("%d calls in flight did not end within %s", left, s.h.timeouts.Drain), uint64(left))
+		s.host.drop(s.h, "drain", fmt.Sprintf("%d calls in flight did not end within %s", left, s.drainTime()), uint64(left))
 	}
 	s.leave(true)
 }

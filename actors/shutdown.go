@@ -57,25 +57,45 @@ func (h *Host) everySupervisor() []*ref {
 // stopAll stops the sessions in waves: those first that nobody left requires. The
 // error names those that did not end.
 func (h *Host) stopAll(ctx context.Context) error {
-	left := h.handles()
+	var waves [][]*handle
+	for left := h.handles(); len(left) > 0; {
+		var wave []*handle
+		wave, left = h.wave(left)
+		waves = append(waves, wave)
+	}
 	var stuck []error
-	var mu sync.Mutex
-	for len(left) > 0 {
-		wave, rest := h.wave(left)
-		var all sync.WaitGroup
-		for _, who := range wave {
-			all.Go(func() {
-				if err := h.stopOrKill(ctx, who); err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					stuck = append(stuck, err)
-				}
-			})
-		}
-		all.Wait()
-		left = rest
+	for i, wave := range waves {
+		stuck = append(stuck, h.stopWave(ctx, wave, len(waves)-i)...)
 	}
 	return errors.Join(stuck...)
+}
+
+// stopWave stops sessions side by side, in their share of the time that is left for so
+// many waves: half of it is for their calls in flight, the rest for the plugins
+// themselves. One that hangs must not take the time of those that come later.
+func (h *Host) stopWave(ctx context.Context, wave []*handle, waves int) (stuck []error) {
+	drain := time.Duration(0)
+	if end, ok := ctx.Deadline(); ok {
+		share := time.Until(end) / time.Duration(waves)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, share)
+		defer cancel()
+		drain = max(share/2, 1)
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for _, who := range wave {
+		who.drainTime.Store(int64(drain))
+		all.Go(func() {
+			if err := h.stopOrKill(ctx, who); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				stuck = append(stuck, err)
+			}
+		})
+	}
+	all.Wait()
+	return stuck
 }
 
 // killPatience is how long a session may take to end once it is killed, beside what

@@ -126,5 +126,8 @@ func (f *fetcher) lookUp(h hop, host string) ([]netip.Addr, error) {
 		return nil, faultf(h.call, protocol.CodeTimeout, "%s: the name server gave no answer within %s, the limit of a look-up: try again later",
 			host, f.limits.DNSTimeout)
 	}
+	if failed, ok := errors.AsType[*net.DNSError](err); ok { // which name server it was is nobody's concern
+		err = errors.New("the look-up of its name: " + failed.Err)
+	}
 	return nil, err
 }

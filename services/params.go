@@ -29,7 +29,11 @@ func read(call protocol.Call) *params {
 	if call.Input == nil {
 		return p
 	}
-	if err := json.Unmarshal(call.Input, &p.members); err != nil || p.members == nil {
+	err := json.Unmarshal(call.Input, &p.members)
+	switch {
+	case err != nil && kindOf(call.Input) == "an object": // it was valid when it came
+		p.err = faultf(call, protocol.CodeInvalid, "params: they nest too deeply: at most 10000 levels are allowed")
+	case err != nil || p.members == nil:
 		p.err = faultf(call, protocol.CodeInvalid, "params: expected an object, got %s", kindOf(call.Input))
 	}
 	return p

@@ -2,6 +2,7 @@ package services
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,4 +66,9 @@ func TestParams_companyIsTrimmedAsTheGateDoes(t *testing.T) {
 		in.call.Scope = "scope"
 		require.Equal(t, want, in.company(), members)
 	}
+}
+
+func TestParams_thatNestTooDeeplyAreSaidToDoSo(t *testing.T) {
+	deep := `{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`
+	newWorker(t, &plugins{}, Options{}).wantRefused(protocol.CodeInvalid, "state.set", deep, "params: they nest too deeply")
 }

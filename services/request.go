@@ -38,6 +38,9 @@ func (p *params) request(maxBody int) request {
 	case slices.Contains([]string{http.MethodConnect, http.MethodTrace, "TRACK"}, r.method):
 		p.failf("init.method: expected any but CONNECT, TRACE and TRACK")
 	}
+	if err == nil {
+		u.RawQuery = strings.ReplaceAll(u.RawQuery, " ", "%20") // as JavaScript's fetch sends it
+	}
 	r.url = u
 	return r
 }

@@ -16,6 +16,7 @@ func TestRequest_isReadAsFetchReadsIt(t *testing.T) {
 	r := in.request(10)
 	require.NoError(t, in.err)
 	require.Equal(t, "PATCH", r.method)
+	require.Equal(t, "https://a.example/?q=a%20b", reading(`{"url":"https://a.example/?q=a b"}`).request(10).url.String())
 	require.Equal(t, "https://a.example/x?y=1#z", r.url.String())
 	require.Equal(t, "b\x00", r.body)
 	require.Equal(t, http.Header{"User-Agent": {"airi-host"}, "X-A": {"1", "2"}, "X-N": {"7"}, "X-T": {"true"}, "X-B": {"\xfc"}}, r.header)

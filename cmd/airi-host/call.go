@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -155,10 +156,14 @@ func (c *cli) printResult(result json.RawMessage, follow bool) error {
 		return nil
 	}
 	var line bytes.Buffer
-	if err := json.Compact(&line, result); err != nil {
+	switch err := json.Compact(&line, result); {
+	case err == nil:
+		c.write(line.Bytes())
+	case strings.Contains(err.Error(), "exceeded max depth"): // of Go's reader: it is shown as it came
+		c.write(result)
+	default:
 		return fmt.Errorf("the result is not JSON: %w", err)
 	}
-	c.write(line.Bytes())
 	return nil
 }
 

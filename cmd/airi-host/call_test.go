@@ -63,6 +63,7 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestCLI_printsAResultOnOneLine(t *testing.T) {
+	deep := json.RawMessage(strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000))
 	for _, r := range []struct {
 		result json.RawMessage
 		follow bool
@@ -72,6 +73,7 @@ func TestCLI_printsAResultOnOneLine(t *testing.T) {
 		{nil, true, `{"event":"result","result":null}` + "\n"},
 		{json.RawMessage("{\n\t\"n\": 1.0, \"t\": \"<\"}"), false, `{"n":1.0,"t":"<"}` + "\n"},
 		{json.RawMessage("[\n1 ]"), true, `{"event":"result","result":[1]}` + "\n"},
+		{deep, false, string(deep) + "\n"},
 	} {
 		var b bytes.Buffer
 		c := &cli{out: newOutput(&b), output: outputText}

@@ -50,7 +50,7 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 	if debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
 		hidden = newHush(c.settings)
 	}
-	mark := ""
+	mark, _ := ownMark() // so that the next host that serves ends what this one leaves
 	if !once {
 		mark = sweep(context.Background(), log)
 	}

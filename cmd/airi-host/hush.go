@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,13 +15,33 @@ import (
 // out, and the configurations. It is there only while frames are logged, since nothing
 // else keeps a secret.
 type hush struct {
-	mu    sync.Mutex
-	texts map[string]struct{}
+	mu sync.Mutex
+	// configs are whole values, as compact JSON; secrets are texts within strings.
+	configs, secrets hidden
+}
+
+// hidden are texts, the longest first, so that one that begins another one hides no
+// part of it alone.
+type hidden []string
+
+func (h *hidden) add(text string) {
+	if text == "" || slices.Contains(*h, text) {
+		return
+	}
+	*h = append(*h, text)
+	slices.SortFunc(*h, func(a, b string) int { return len(b) - len(a) })
+}
+
+func (h hidden) over(text, with string) string {
+	for _, one := range h {
+		text = strings.ReplaceAll(text, one, with)
+	}
+	return text
 }
 
 // newHush hides the configurations of the settings.
 func newHush(s *settings) *hush {
-	h := &hush{texts: map[string]struct{}{}}
+	h := &hush{}
 	for _, plugin := range s.Plugins {
 		h.config(plugin.Config)
 		for _, config := range plugin.Companies {
@@ -33,9 +54,12 @@ func newHush(s *settings) *hush {
 // config hides a configuration, unless there is nothing in it.
 func (h *hush) config(config json.RawMessage) {
 	var compact bytes.Buffer
-	if json.Compact(&compact, config) == nil && compact.Len() > len(`{}`) {
-		h.hide(compact.String())
+	if json.Compact(&compact, config) != nil || compact.Len() <= len(`{}`) {
+		return
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.configs.add(compact.String())
 }
 
 // listen hides the secrets that a service gives out, before their frames are logged.
@@ -57,28 +81,24 @@ func (h *hush) secret(text string) {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(text) // a string always encodes
 	escaped, _ := json.Marshal(text)
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, quoted := range []string{strings.TrimSuffix(plain.String(), "\n"), string(escaped)} {
-		h.hide(quoted[1 : len(quoted)-1])
+		h.secrets.add(quoted[1 : len(quoted)-1])
 	}
 }
 
-func (h *hush) hide(text string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if text != "" {
-		h.texts[text] = struct{}{}
-	}
-}
-
-// over returns a frame's text without what is hidden. A nil hush hides nothing.
-func (h *hush) over(text string) string {
+// show returns a frame as it may be logged. A nil hush hides what the names of members
+// give away, and nothing else.
+func (h *hush) show(frame []byte) string {
 	if h == nil {
-		return text
+		return mask(frame)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for hidden := range h.texts {
-		text = strings.ReplaceAll(text, hidden, "[masked]")
+	var compact bytes.Buffer
+	if json.Compact(&compact, frame) == nil { // else it is not shown
+		frame = []byte(h.configs.over(compact.String(), masked))
 	}
-	return text
+	return h.secrets.over(mask(frame), "[masked]")
 }

@@ -21,8 +21,8 @@ func TestHush_hidesSecretsThatWereGivenOut(t *testing.T) {
 		}
 		return json.RawMessage(given[c.Key]), nil
 	}))
-	const frames = `{"result":"a<b>\"c\"\n"} {"x":"= a\u003cb\u003e\"c\"\n"} {"y":1}`
-	require.Equal(t, frames, h.over(frames), "it was not given out yet")
+	const frame = `{"result":"a<b>\"c\"\n","x":"= a\u003cb\u003e\"c\"\n","y":1}`
+	require.Equal(t, frame, h.show([]byte(frame)), "it was not given out yet")
 	for _, key := range []string{"a", "b"} {
 		result, err := service.Serve(t.Context(), protocol.Call{Key: key})
 		require.NoError(t, err)
@@ -30,15 +30,32 @@ func TestHush_hidesSecretsThatWereGivenOut(t *testing.T) {
 	}
 	_, err := service.Serve(t.Context(), protocol.Call{})
 	require.EqualError(t, err, "no")
-	require.Equal(t, `{"result":"[masked]"} {"x":"= [masked]"} {"y":1}`, h.over(frames))
+	require.Equal(t, `{"result":"[masked]","x":"= [masked]","y":1}`, h.show([]byte(frame)))
 }
 
 func TestHush_hidesConfigurations(t *testing.T) {
-	s := &settings{manifest.Settings{Plugins: map[string]manifest.PluginSettings{
-		"a": {Config: json.RawMessage(`{ "url": "hidden" }`), Companies: map[string]json.RawMessage{"acme": json.RawMessage(`{"n":1}`)}},
+	h := newHush(&settings{manifest.Settings{Plugins: map[string]manifest.PluginSettings{
+		"a": {Config: json.RawMessage(`{ "apiKey": "k", "url": "hidden" }`), Companies: map[string]json.RawMessage{"acme": json.RawMessage(`{"n":1}`)}},
 		"b": {Config: json.RawMessage(`{}`)}, "c": {},
-	}}}
-	require.Equal(t, `{"params":{"config":[masked]}} {"result":[masked]} {"params":{}}`,
-		newHush(s).over(`{"params":{"config":{"url":"hidden"}}} {"result":{"n":1}} {"params":{}}`))
-	require.Equal(t, "as it is", (*hush)(nil).over("as it is"))
+	}}})
+	for frame, want := range map[string]string{
+		`{"params":{"config":{"any":"thing"}}}`:                `{"params":{"config":"[masked]"}}`,
+		`{"id":1, "result": {"apiKey": "k", "url": "hidden"}}`: `{"id":1,"result":"[masked]"}`,
+		`{"result":[{"n":1},{"n":2}]}`:                         `{"result":["[masked]",{"n":2}]}`,
+		`{"params":{}}`:                                        `{"params":{}}`,
+		`no JSON {"apiKey":"k","url":"hidden"}`:                unmaskable,
+	} {
+		require.Equal(t, want, h.show([]byte(frame)))
+	}
+	require.Equal(t, `{"token":"[masked]","x":1}`, (*hush)(nil).show([]byte(`{"token":"t","x":1}`)))
+}
+
+func TestHush_aSecretThatBeginsAnotherHidesNoPartOfIt(t *testing.T) {
+	for _, order := range [][]string{{"abc", "abcDEF"}, {"abcDEF", "abc"}} {
+		h := &hush{}
+		for _, secret := range order {
+			h.secret(secret)
+		}
+		require.Equal(t, `{"r":"[masked] [masked]"}`, h.show([]byte(`{"r":"abcDEF abc"}`)))
+	}
 }

@@ -20,7 +20,7 @@ var secretNames = []string{
 }
 
 // configNames are the members that carry a configuration, which may hold anything.
-var configNames = []string{"full", "patch"}
+var configNames = []string{"full", "patch", "config"}
 
 // isSecret tells whether the value of a member of that name is to be masked.
 func isSecret(name string) bool {

@@ -18,7 +18,8 @@ func TestMask_hidesWhatMayBeSecret(t *testing.T) {
 		{`{"credentials":[{"a":"x"}],"b":1}`, `{"credentials":"[masked]","b":1}`},
 		{`{"tok\u0065n":"x"}`, `{"tok\u0065n":"[masked]"}`},
 		{`{"token":"x","token":"x"}`, `{"token":"[masked]","token":"[masked]"}`},
-		{`{"config":{"configId":"c","revision":2,"full":{"url":"x"}}}`, `{"config":{"configId":"c","revision":2,"full":"[masked]"}}`},
+		{`{"config":{"url":"x"},"id":1}`, `{"config":"[masked]","id":1}`},
+		{`{"configId":"c","revision":2,"full":{"url":"x"}}`, `{"configId":"c","revision":2,"full":"[masked]"}`},
 		{`{"patch":{"url":"x"},"dispatch":"y","fullName":"z"}`, `{"patch":"[masked]","dispatch":"y","fullName":"z"}`},
 	} {
 		require.Equal(t, c.want, mask([]byte(c.frame)))

@@ -63,7 +63,7 @@ func (t *wireTap) write(e actors.Wire) {
 	if frame, err := t.encode(e); err != nil {
 		r.Add("error", err)
 	} else {
-		r.Add("bytes", len(frame), "frame", clip(t.hidden.over(mask(frame)), maxLoggedFrame))
+		r.Add("bytes", len(frame), "frame", clip(t.hidden.show(frame), maxLoggedFrame))
 	}
 	_ = t.log.Handler().Handle(context.Background(), r) // nobody is left to be told
 }

@@ -56,7 +56,7 @@
 //
 // Settings.MaxPending calls may be in flight in each direction: the next one of the
 // host fails with [protocol.CodeOverloaded], the next one of the worker is answered
-// with -32000. There are at most [MaxEventInvocations] invocations of events, and
+// with -32000, and so is one beyond [MaxAsked] bytes. There are at most [MaxEventInvocations] invocations of events, and
 // of a log line [MaxLog] bytes are shown. Of lines that are no frames the log shows
 // four at once and another one every two seconds; all are counted. The length of a line is its transport's.
 //

@@ -67,6 +67,8 @@ type driver struct {
 	// params holds the parameters of the last call whose input was long.
 	params      []byte
 	lastRequest protocol.RequestID
+	// asking is how many bytes their parameters have.
+	asking int
 	// replied is the call that was answered last, with a result, should that turn
 	// out not to be sendable; its id is 0 for none.
 	replied struct {

@@ -33,5 +33,5 @@ func cut(s string, limit int) string {
 	for limit > 0 && !utf8.RuneStart(s[limit]) {
 		limit--
 	}
-	return s[:limit]
+	return strings.Clone(s[:limit]) // what is kept must not keep the rest
 }

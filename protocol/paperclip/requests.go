@@ -1,6 +1,7 @@
 package paperclip
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -14,7 +15,13 @@ type request struct {
 	method string
 	// company is what it is in scope of, or "".
 	company string
+	// size is how many bytes its parameters have.
+	size int
 }
+
+// MaxAsked is how many bytes the parameters of a worker's calls in flight may have
+// together, beside one call: the next one is answered with -32000.
+const MaxAsked = 256 << 20
 
 func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
 	w := wantedBy(r.Method, r.Params)
@@ -26,8 +33,17 @@ func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
 		return append(out, protocol.Send{Message: failure(r.ID, d.fault(protocol.CodeOverloaded, fmt.Sprintf(
 			"%d calls by this plugin are in flight, the limit: call %s again later", d.settings.Pending(), quotable(r.Method))), hostEnd)})
 	}
+	if d.asking >= MaxAsked {
+		return append(out, protocol.Send{Message: failure(r.ID, d.fault(protocol.CodeOverloaded, fmt.Sprintf(
+			"calls with %d bytes by this plugin are in flight, the limit is %d: call %s again later", d.asking, MaxAsked, quotable(r.Method))), hostEnd)})
+	}
 	d.lastRequest++
-	d.requests[d.lastRequest] = request{id: r.ID, method: r.Method, company: a.company}
+	id, size := r.ID, len(r.Params)
+	if size > longInput { // the id must not keep the frame
+		id = bytes.Clone(id)
+	}
+	d.asking += size
+	d.requests[d.lastRequest] = request{id: id, method: r.Method, company: a.company, size: size}
 	return append(out, protocol.Serve{
 		ID: d.lastRequest,
 		Call: protocol.Call{
@@ -49,7 +65,10 @@ func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effe
 	if in.Err == nil {
 		d.replied.id, d.replied.request = in.ID, r
 	}
-	delete(d.requests, in.ID)
+	if one, waits := d.requests[in.ID]; waits {
+		d.asking -= one.size
+		delete(d.requests, in.ID)
+	}
 	return d.finish(append(out, protocol.Send{Message: d.answer(r, in)}))
 }
 

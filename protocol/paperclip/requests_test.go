@@ -2,7 +2,9 @@ package paperclip
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -90,4 +92,26 @@ func TestRequests_aResultThatCannotBeSentIsFollowedByAnError(t *testing.T) {
 	require.Equal(t, []string{`send {"id":"a","error":{"code":-32603,"message":"too long"}}`},
 		r.step(protocol.Reply{ID: 1, Err: errors.New("too long")}))
 	require.Empty(t, r.step(protocol.Reply{ID: 1, Err: errors.New("too long")}))
+}
+
+func TestRequests_theirBytesAreBounded(t *testing.T) {
+	r := newRig(t, Plugin{Company: "c"}, protocol.Settings{})
+	d, ok := r.d.(*driver)
+	require.True(t, ok)
+	big := Request{ID: raw(`"big"`), Method: "entities.list", Params: raw(`{"x":"` + strings.Repeat("x", MaxAsked/2) + `"}`)}
+	for range 2 {
+		out := d.Step(now, protocol.Received{Message: big}, nil)
+		require.IsType(t, protocol.Serve{}, out[0])
+	}
+	require.Contains(t, r.receive(`{"id":3,"method":"entities.list","params":{}}`)[0], `"code":-32000`)
+	d.Step(now, protocol.Reply{ID: 1}, nil)
+	d.Step(now, protocol.Reply{ID: 2}, nil)
+	require.Zero(t, d.asking)
+	require.Contains(t, r.receive(`{"id":4,"method":"entities.list","params":{}}`)[0], "serve 3")
+}
+
+func TestNotes_aLongLineDoesNotKeepItsFrame(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	require.NotSame(t, unsafe.StringData(long), unsafe.StringData(cut(long, 10)))
+	require.Same(t, unsafe.StringData(long), unsafe.StringData(cut(long, len(long))))
 }
