@@ -269,7 +269,7 @@ func walk(t *testing.T, visit func(name string)) {
 			}
 			return nil
 		}
-		if slices.Contains([]string{".git", ".task", "bin", "node_modules"}, d.Name()) {
+		if slices.Contains([]string{".git", ".task", "bin", "mine", "node_modules"}, d.Name()) {
 			return filepath.SkipDir
 		}
 		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && name != "." {

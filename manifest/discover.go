@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -203,7 +204,7 @@ func (f *finder) examine(file string) bool {
 	base := filepath.Base(file)
 	wellKnown := base == "plugin.json" || base == "manifest.json"
 	root, err := r.open()
-	if err != nil && !wellKnown {
+	if err != nil && !wellKnown && !meansPaperclip(file) {
 		f.skip(file, "it cannot be read as JSON: "+err.Error())
 		return false
 	}
@@ -213,6 +214,21 @@ func (f *finder) examine(file string) bool {
 	}
 	f.take(r, root, err)
 	return true
+}
+
+// meansPaperclip tells whether a package.json that cannot be read was meant to be a
+// plugin's.
+func meansPaperclip(file string) bool {
+	if filepath.Base(file) != "package.json" {
+		return false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, _ := io.ReadAll(io.LimitReader(f, 1<<20))
+	return bytes.Contains(text, []byte(`"paperclipPlugin"`))
 }
 
 // take takes a file that is, or ought to be, a manifest: what it holds, or why that

@@ -121,6 +121,7 @@ func (r *reader) evaluate(module *reader, m *Manifest, p packageFile) {
 		module.add("", "expected at most %d bytes, found %d: move what is long into a file of its own", limit, len(data))
 	default:
 		module.evaluated(data, m)
+		r.notes = append(r.notes, module.notes...)
 	}
 }
 

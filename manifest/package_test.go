@@ -33,6 +33,13 @@ func evaluated(t *testing.T, dir string, paths ...string) Found {
 	return discoverWith(t, Options{Evaluate: asJSON, Lookup: lookupIn(nil)}, dir, paths...)
 }
 
+func TestPackage_oneThatCannotBeReadIsAProblem(t *testing.T) {
+	dir := tree(t, packaged(`{"name": "p" "paperclipPlugin": {"manifest": "./m.js"}}`))
+	found := evaluated(t, dir, ".")
+	require.Empty(t, found.Manifests)
+	found.wantProblems(t, dir, "DIR/p/package.json: line 1, column 14: not valid JSON: invalid character '\"' after object key:value pair")
+}
+
 func TestPackage_itsOtherFilesAreNobodysConcern(t *testing.T) {
 	files := syncFiles("sync")
 	files["sync/package-lock.json"], files["sync/tsconfig.json"] = `{}`, "// comment\n{}"

@@ -209,3 +209,12 @@ func FuzzPaperclip(f *testing.F) {
 		}
 	})
 }
+
+func TestPaperclip_aToolsSchemaThatCannotBeReadIsNoted(t *testing.T) {
+	text := row{set: `{"tools": [{"name": "search", "displayName": "Search", "description": "Searches.", "parametersSchema": {"type": "objekt"}}]}`}.text(t)
+	dir := tree(t, map[string]string{"package.json": syncPackage, "dist/manifest.js": text, "dist/worker.js": ""})
+	found := evaluated(t, dir, ".")
+	require.Empty(t, found.Problems)
+	require.Len(t, found.Notes, 1)
+	require.Contains(t, found.Notes[0].Message, "tools[0].parametersSchema: the tool's input will not be checked: schema: /type")
+}

@@ -1,6 +1,11 @@
 package manifest
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/airi-host/airi-host/capability"
+)
 
 // paperclipNeeds are the grants without which the ecosystem refuses a manifest that
 // declares something, by member.
@@ -46,9 +51,25 @@ func checkPaperclip(r *reader, at fieldPath, v value) {
 	r.uniqueBy(at.member("apiRoutes"), v.at("apiRoutes"), map[string]fieldPath{}, methodAndPath)
 	checkHooks(r, at, v)
 	checkUI(r, at, v)
+	noteSchemas(r, at.member("tools"), v.at("tools"))
 	older, now := v.word("minimumPaperclipVersion"), v.word("minimumHostVersion")
 	if older != "" && now != "" && older != now {
 		r.add(at.member("minimumHostVersion"), "minimumPaperclipVersion, its older name, says %s: remove that", quote(older))
+	}
+}
+
+// noteSchemas notes which schemas of tools cannot be read. The ecosystem takes them, and
+// holds no input to them.
+func noteSchemas(r *reader, at fieldPath, tools value) {
+	for i, tool := range tools.items {
+		schema, declared := tool.get("parametersSchema")
+		if !declared || schema.kind != object {
+			continue
+		}
+		if _, err := capability.CompileSchema(schema.raw); err != nil {
+			where := at.item(i).member("parametersSchema")
+			r.notes = append(r.notes, Note{r.file, fmt.Sprintf("%s: the tool's input will not be checked: %v", where, err)})
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ var pluginShape = shape[PluginSettings]{fields: []field[PluginSettings]{
 		p.Grants = []string{} // none is another thing than all
 		listOnce(func(p *PluginSettings) *[]string { return &p.Grants },
 			`an array of grants, e.g. ["events.subscribe"]; without it the plugin has all that it asks for`,
-			tidy(`a string, a grant's name`))(r, at, v, p)
+			grantName)(r, at, v, p)
 	}},
 	{"limits", "", nested(func(p *PluginSettings) *WorkerLimits { return &p.Limits }, &workerLimitsShape)},
 }}
@@ -199,4 +199,11 @@ func (r *reader) checkAddresses(root value, opts SettingsOptions) {
 			r.add(at.item(i), "%v", err)
 		}
 	}
+}
+
+// grantName reads the name of a grant, one that Paperclip knows.
+func grantName(r *reader, at fieldPath, v value) (string, bool) {
+	before := len(r.problems)
+	aGrant.check(r, at, v)
+	return v.text, len(r.problems) == before
 }

@@ -83,6 +83,9 @@ func (o callOptions) call(key string, now time.Time) (protocol.Call, error) {
 	return one, nil
 }
 
+// callDrain is how long plugins may take to stop once the call is over.
+const callDrain = 3 * time.Second
+
 // maxInput is how much JSON call reads from standard input, in bytes.
 const maxInput = 64 << 20
 
@@ -128,7 +131,7 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 	if err != nil {
 		c.aside().printShortfalls(caller.culprits(err))
 	}
-	err = errors.Join(err, h.close(now, c.settings.drain(defaultDrain, false)))
+	err = errors.Join(err, h.close(now, c.settings.drain(callDrain, false)))
 	if err != nil {
 		if opts.follow && !c.json() {
 			c.encode(lineOf(err))

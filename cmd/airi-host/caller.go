@@ -113,7 +113,12 @@ func (k *caller) explain(err error) error {
 	if peer, ok := errors.AsType[*protocol.PeerError](err); ok {
 		return &pluginError{k.call.Key, peer}
 	}
-	if protocol.CodeOf(err) != protocol.CodeNotFound {
+	switch text := fmt.Sprint(err); {
+	case strings.HasSuffix(text, "give the call a scope, or the host a default one"):
+		return fmt.Errorf("%w (--scope COMPANY, or \"scope\" in the file of --config)", err)
+	case strings.HasSuffix(text, "name the plugin"):
+		err = fmt.Errorf("%w (--plugin NAME)", err)
+	case protocol.CodeOf(err) != protocol.CodeNotFound:
 		return err
 	}
 	if k.late {

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -208,5 +211,14 @@ func limited(s *settings, launch actors.Launcher) actors.Launcher {
 		spec, err := launch(ctx, m, entry)
 		spec.Limits = s.worker(m)
 		return spec, err
+	}
+}
+
+// tellUnknown warns of settings for plugins that are not there: a name may be misspelt.
+func (s *settings) tellUnknown(list []*manifest.Manifest, log *slog.Logger) {
+	for _, name := range slices.Sorted(maps.Keys(s.Plugins)) {
+		if !slices.ContainsFunc(list, func(m *manifest.Manifest) bool { return m.PluginName() == name }) {
+			log.Warn("settings for a plugin that is not here: is the name right?", "field", "plugins."+name)
+		}
 	}
 }

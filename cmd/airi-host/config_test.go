@@ -130,7 +130,7 @@ func TestSettings_secretsAndHTTP(t *testing.T) {
 func TestSettings_plugins(t *testing.T) {
 	s := wantSettings(t, `{"limits": {"memoryBytes": 2097152}, "plugins": {
 		"hello": {
-			"config": {"a": 1}, "companies": {"acme": {"config": {"a": 2}}}, "grants": ["x", "z"],
+			"config": {"a": 1}, "companies": {"acme": {"config": {"a": 2}}}, "grants": ["events.emit", "http.outbound"],
 			"limits": {"memoryBytes": 1048576, "processes": 2, "cpuTime": "3s"}},
 		"quiet": {"grants": []}}}`)
 	require.JSONEq(t, `{"a": 1}`, string(s.pluginConfig("hello", "")))
@@ -139,7 +139,7 @@ func TestSettings_plugins(t *testing.T) {
 	said := &manifest.Manifest{Name: "other"}
 	said.Host.Limits.Worker = manifest.WorkerLimits{Processes: 5}
 	require.Equal(t, process.Limits{MemoryBytes: 2 << 20, Processes: 5}, s.worker(said), "the manifest's, then those of all")
-	require.Equal(t, []string{"x"}, s.grants("hello", []string{"x", "y"}), "what it did not ask for it is not given")
+	require.Equal(t, []string{"events.emit"}, s.grants("hello", []string{"events.emit", "jobs.schedule"}), "what it did not ask for it is not given")
 	require.Empty(t, s.grants("quiet", []string{"x"}))
 	require.Equal(t, []string{"x"}, s.grants("another", []string{"x"}))
 }

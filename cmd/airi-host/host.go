@@ -45,6 +45,7 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.settings.tellUnknown(list, log)
 	h := &house{log: log, node: &bridge.Node{}}
 	var hidden *hush // nil unless frames are logged
 	if debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {

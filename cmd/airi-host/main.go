@@ -94,6 +94,7 @@ func (c *cli) root() *cobra.Command {
 		Use:           "airi-host",
 		Short:         "Run the plugins of AI agents, whatever ecosystem they were written for",
 		Long:          rootText,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownCommand,

@@ -123,10 +123,19 @@ var limits = map[lifecycle.State]string{
 	lifecycle.Configured:  "airi-host.timeouts.setup",
 }
 
+// refusesConfiguration tells the reason of a plugin that has a configuration, which its
+// schema or itself refuses, from that of one that has none.
+func refusesConfiguration(reason string) bool {
+	return strings.Contains(reason, "the configuration of plugin ") || strings.Contains(reason, "refuses its configuration")
+}
+
 // advice says what to change, where the reason does not.
 func (s shortfall) advice() string {
 	switch {
 	case s.Phase == lifecycle.ConfigurationNeeded:
+		if refusesConfiguration(s.Reason) {
+			return "mend plugins." + s.Plugin + ".config in the file of --config"
+		}
 		return "give it a configuration, or take airi-host.configuration.required out of its manifest"
 	case s.Cycle != nil:
 		return strings.Join(s.Cycle, " → ") + " wait for each other: take a key out of airi-host.requires in one of their manifests"

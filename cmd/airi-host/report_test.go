@@ -45,6 +45,11 @@ func TestShortfall_saysWhatToDo(t *testing.T) {
 			shortfall{Phase: lifecycle.ConfigurationNeeded},
 			"p is configuration-needed: give it a configuration, or take airi-host.configuration.required out of its manifest (p.json)",
 		},
+		{
+			shortfall{Phase: lifecycle.ConfigurationNeeded, Reason: "the configuration of plugin p: input: /stepp: is not known"},
+			"p is configuration-needed: the configuration of plugin p: input: /stepp: is not known: " +
+				"mend plugins.p.config in the file of --config (p.json)",
+		},
 		{shortfall{Phase: lifecycle.Degraded, Reason: "missing capabilities: tool:x"}, "p is degraded: missing capabilities: tool:x (p.json)"},
 		{shortfall{Reason: "the host is shut down\nnow"}, "p did not start: the host is shut down now (p.json)"},
 	} {
