@@ -78,7 +78,8 @@ var (
 		},
 		{
 			from: "manifest/evaluate",
-			why:  "an evaluator runs a module and hands over what it says; what that means is read by manifest",
+			to:   []string{"transport"},
+			why:  "an evaluator runs a module as a worker is run and hands over what it says; what that means is read by manifest",
 		},
 		{
 			from:  "manifest",

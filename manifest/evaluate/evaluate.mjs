@@ -1,17 +1,18 @@
-// Imports the module that the first argument names and writes what it exports to
-// descriptor 3: a line "ok" with JSON behind it, or a line "error" with the reason.
-import { writeSync } from 'node:fs'
+// Imports the module that the first argument names and writes one line to descriptor
+// 4: "ok" and what it exports as JSON, or "error" and the reason as a JSON string.
+// JSON without indents holds no newline.
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
 const { stringify } = JSON
 const { exit } = process
 
 // A pipe that is full says EAGAIN when it does not block.
-function write(text) {
-  let rest = Buffer.from(text)
+function write(kind, json) {
+  let rest = Buffer.from(`${kind} ${json}\n`)
   while (rest.length > 0) {
     try {
-      rest = rest.subarray(writeSync(3, rest))
+      rest = rest.subarray(writeSync(4, rest))
     }
     catch (error) {
       if (error.code !== 'EAGAIN')
@@ -39,14 +40,18 @@ function told(error) {
 
 const lost = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
 
+// Nobody says anything to a module: what reads finds the end at once.
+closeSync(0)
+openSync('/dev/null') // the lowest number that is free
+
 try {
-  write(`ok\n${exported(await import(pathToFileURL(process.argv[1])))}`)
+  write('ok', exported(await import(pathToFileURL(process.argv[1]))))
 }
 catch (error) {
   // Only Node's own report of it has the place.
   if (error instanceof SyntaxError)
     throw error
   const hint = lost.includes(error?.code) ? ': run "npm install", or build the plugin' : ''
-  write(`error\n${told(error)}${hint}`)
+  write('error', stringify(`${told(error)}${hint}`))
 }
 exit(0)

@@ -1,18 +1,21 @@
 package evaluate
 
 import (
+	"bytes"
 	"context"
 	_ "embed" // for the script's text
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/airi-host/airi-host/transport/process"
 )
 
 // DefaultDeadline is how long one evaluation may take.
@@ -81,10 +84,16 @@ func (n *Node) run(ctx context.Context, node, module string) ([]byte, error) {
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errDeadline)
 	defer cancel()
-	cmd := exec.CommandContext(timed, node, "--input-type=module", "--no-warnings", "--max-old-space-size="+heap, "--eval", script, module)
-	cmd.Dir = filepath.Dir(module)
-	cmd.Env = environment()
-	said, err := answerOf(cmd)
+	said, err := answerOf(timed, process.Spec{
+		Plugin:    filepath.Base(module),
+		Path:      node,
+		Args:      []string{"--input-type=module", "--no-warnings", "--max-old-space-size=" + heap, "--eval", script, module},
+		Dir:       filepath.Dir(module),
+		Env:       process.Environment(nil, os.LookupEnv),
+		Wire:      process.Own,
+		MaxRecord: maxAnswer,
+		ExitGrace: limit, // who closes descriptor 4 has as much time as everybody
+	})
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -96,30 +105,20 @@ func (n *Node) run(ctx context.Context, node, module string) ([]byte, error) {
 	return verdict(said)
 }
 
-// environment is what the process gets of the host's.
-func environment() []string {
-	env := []string{} // not nil, which would be all of it
-	for _, name := range []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"} {
-		if value, set := os.LookupEnv(name); set {
-			env = append(env, name+"="+value)
+// verdict takes the script's answer apart: "ok" and JSON, or "error" and the reason
+// as JSON.
+func verdict(said []byte) ([]byte, error) {
+	kind, body, _ := bytes.Cut(said, []byte{' '})
+	switch string(kind) {
+	case "ok":
+		return body, nil
+	case "error":
+		var reason string
+		if json.Unmarshal(body, &reason) == nil {
+			return nil, fmt.Errorf("cannot be evaluated: %s", oneLine(reason, maxQuoted))
 		}
 	}
-	return env
-}
-
-// verdict takes the script's answer apart.
-func verdict(said []byte) ([]byte, error) {
-	if len(said) > maxAnswer {
-		return nil, fmt.Errorf("says more than %d bytes: move what is long into a file of its own", maxAnswer)
-	}
-	kind, body, _ := strings.Cut(string(said), "\n")
-	switch kind {
-	case "ok":
-		return []byte(body), nil
-	case "error":
-		return nil, fmt.Errorf("cannot be evaluated: %s", oneLine(body, maxQuoted))
-	}
-	return nil, fmt.Errorf("wrote %s on descriptor 3, which is the host's", strconv.Quote(oneLine(kind, 60)))
+	return nil, foreign(said)
 }
 
 // oneLine makes a text fit a message: one line, cut when it is long.

@@ -22,6 +22,7 @@ func TestNode_takesWhatAModuleExports(t *testing.T) {
 		`export default await Promise.resolve([1])`:                                                 `[1]`,
 		`export default "a\nb"`:                                                                     `"a\nb"`,
 		`console.log("ok\n{}"); console.error("x"); setInterval(() => {}, 1000); export default {}`: `{}`,
+		`import fs from "fs"; export default fs.readFileSync(0, "utf8")`:                            `""`,
 		`export default {long: "é".repeat(200000)}`:                                                 `{"long":"` + strings.Repeat("é", 200_000) + `"}`,
 	} {
 		wantSays(t, &Node{}, module(t, name), want)
@@ -47,8 +48,9 @@ func TestNode_saysWhatIsWrongWithAModule(t *testing.T) {
 		`process.exit(3)`:                                                    `^made Node.js end with exit status 3$`,
 		`process.kill(process.pid, "SIGKILL")`:                               `^made Node.js end with signal: killed$`,
 		`export default "x".repeat(1 << 20)`:                                 `^says more than 1048576 bytes: move what is long into a file of its own$`,
-		`import fs from "fs"; fs.writeSync(3, "hello\n"); export default {}`: `^wrote "hello" on descriptor 3, which is the host's$`,
+		`import fs from "fs"; fs.writeSync(4, "hello\n"); export default {}`: `^wrote "hello" on descriptor 4, which is the host's$`,
 		`console.error("x".repeat(1e6)); process.exit(1)`:                    `^made Node.js end with exit status 1, having written "x{400}…"$`,
+		`throw new Error("x".repeat(1 << 20))`:                               `^says more than 1048576 bytes: `,
 		`throw new Error("é".repeat(400))`:                                   `^cannot be evaluated: Error: é{100,200}…$`,
 	} {
 		_, err := (&Node{}).Evaluate(t.Context(), module(t, text))

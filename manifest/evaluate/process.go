@@ -1,85 +1,82 @@
 package evaluate
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"runtime"
 	"strconv"
-	"syscall"
-	"time"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/airi-host/airi-host/transport"
+	"github.com/airi-host/airi-host/transport/process"
 )
 
-// grace is how long pipes are read after the process has ended, which somebody who
-// left its group may hold open.
-const grace = time.Second
-
-// answerOf runs a command in a group of its own and returns what it wrote on
-// descriptor 3. Nothing of the group is left when it returns.
-func answerOf(cmd *exec.Cmd) ([]byte, error) {
-	// On Linux the process dies with the thread that started it.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	from, to, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = from.Close() }() // it was only read
-	printed := &tail{}
-	cmd.Stdout, cmd.Stderr = printed, printed
-	cmd.ExtraFiles = []*os.File{to}
-	cmd.SysProcAttr = ownGroup()
-	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
-	cmd.WaitDelay = grace
-	err = cmd.Start()
-	_ = to.Close() // the process has its own
+// answerOf runs a program and returns the record that it writes, once it has exited.
+// Nothing that it has started is left when it returns, as far as the process is held.
+func answerOf(ctx context.Context, spec process.Spec) (record []byte, err error) {
+	p, err := process.Start(spec)
 	if err != nil {
 		return nil, fmt.Errorf("node cannot be started: %w", err)
 	}
-	answer := make(chan []byte, 1)
-	go func() {
-		said, _ := io.ReadAll(io.LimitReader(from, maxAnswer+1)) // what came is judged
-		if len(said) > maxAnswer {
-			_ = killGroup(cmd.Process.Pid) // nobody reads on
+	defer func() {
+		_ = p.Close() // it never fails
+		if _, left := p.Stop(ctx, process.Ladder{}); err == nil && left != nil {
+			record, err = nil, fmt.Errorf("has started what cannot be ended: %w", left)
 		}
-		answer <- said
 	}()
-	err = cmd.Wait()
-	// Who is left of the group keeps its number from being used again; when nobody
-	// is, there is nobody to kill.
-	_ = killGroup(cmd.Process.Pid)
-	_ = from.SetReadDeadline(time.Now().Add(grace))
-	said := <-answer
-	if len(said) == 0 {
-		return nil, silent(err, printed)
+	defer context.AfterFunc(ctx, func() { _ = p.Close() })()
+	record, err = p.Recv()
+	if err != nil {
+		return nil, silent(err)
 	}
-	return said, nil
+	record = bytes.Clone(record) // the next Recv may write over it
+	_, err = p.Recv()
+	if _, exited := errors.AsType[*process.ExitError](err); exited {
+		return record, nil
+	}
+	if err == nil {
+		return nil, foreign(record) // the script writes one, and exits
+	}
+	return nil, silent(err)
 }
 
 // silent says how a process ended that gave no answer.
-func silent(err error, printed *tail) error {
-	how := "ended without an answer"
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		how = "made Node.js end with " + exit.String()
+func silent(err error) error {
+	if _, long := errors.AsType[*transport.TooLongError](err); long {
+		return fmt.Errorf("says more than %d bytes: move what is long into a file of its own", maxAnswer)
 	}
-	if text := oneLine(string(printed.last), maxQuoted); text != "" {
+	exit, exited := errors.AsType[*process.ExitError](err)
+	if !exited {
+		return err
+	}
+	how := "ended without an answer"
+	if exit.Status.Code != 0 && exit.Status.Err == nil {
+		how = "made Node.js end with " + words(exit.Status)
+	}
+	printed := strings.Join(exit.Tail, "\n")
+	printed = printed[max(0, len(printed)-maxPrinted):]
+	if text := oneLine(printed, maxQuoted); text != "" {
 		return fmt.Errorf("%s, having written %s", how, strconv.Quote(text))
 	}
 	return errors.New(how)
 }
 
-func killGroup(pid int) error { return syscall.Kill(-pid, syscall.SIGKILL) }
-
-// tail keeps the end of what is written to it. It is written to by one goroutine: a
-// command copies two outputs that are one writer in one.
-type tail struct{ last []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.last = append(t.last, p...)
-	if over := len(t.last) - maxPrinted; over > 0 {
-		t.last = append(t.last[:0], t.last[over:]...)
+// words tells an exit that was none with code 0, as package os would.
+func words(exit process.ExitStatus) string {
+	if exit.Signal == "" {
+		return fmt.Sprintf("exit status %d", exit.Code)
 	}
-	return len(p), nil
+	if number := unix.SignalNum(exit.Signal); number != 0 {
+		return "signal: " + number.String()
+	}
+	return "signal: " + exit.Signal // a real-time signal has no name
+}
+
+// foreign says that a record is none of the script's.
+func foreign(record []byte) error {
+	line := strconv.Quote(oneLine(string(record), 60))
+	return fmt.Errorf("wrote %s on descriptor 4, which is the host's", line)
 }

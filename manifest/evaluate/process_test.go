@@ -1,16 +1,19 @@
 package evaluate
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/transport"
+	"github.com/airi-host/airi-host/transport/process"
 )
 
 // spawns is a module that starts a process which writes its number to a file.
@@ -60,25 +63,53 @@ func TestProcess_isNotHeldByWhoLeftItsGroup(t *testing.T) {
 	needNode(t)
 	file := filepath.Join(t.TempDir(), "pid")
 	began := time.Now()
-	wantSays(t, &Node{}, module(t, spawns(file, `{detached: true, stdio: ["inherit", "inherit", "inherit", 3]}`, `export default {a: 1}`)), `{"a":1}`)
+	wantSays(t, &Node{}, module(t, spawns(file, `{detached: true, stdio: ["inherit", "inherit", "inherit", 4]}`, `export default {a: 1}`)), `{"a":1}`)
 	require.Less(t, time.Since(began), 8*time.Second, "pipes that somebody holds open")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	pid, err := strconv.Atoi(string(text))
-	require.NoError(t, err)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
-func TestTail_keepsTheEnd(t *testing.T) {
-	var kept tail
-	for i := range 1000 {
-		n, err := kept.Write([]byte(strings.Repeat(strconv.Itoa(i%10), 7)))
-		require.NoError(t, err)
-		require.Equal(t, 7, n)
+func TestProcess_takesOneRecord(t *testing.T) {
+	needNode(t)
+	for text, want := range map[string]string{
+		`fs.writeSync(4, "ok {}\n"); export default {a: 1}`:         `wrote "ok {}" on descriptor 4, which is the host's`,
+		`fs.writeSync(4, "error x\n"); process.exit(0)`:             `wrote "error x" on descriptor 4, which is the host's`,
+		`fs.writeSync(4, "he\tllo"); process.exit(0)`:               `wrote "he llo" on descriptor 4, which is the host's`,
+		`for (;;) fs.writeSync(4, "ok {}\n")`:                       `wrote "ok {}" on descriptor 4, which is the host's`,
+		`for (;;) fs.writeSync(4, "ok")`:                            `says more than 1048576 bytes: move what is long into a file of its own`,
+		`fs.writeSync(4, "ok {}\n"); for (;;) fs.writeSync(4, "x")`: `says more than 1048576 bytes: move what is long into a file of its own`,
+		`fs.writeSync(1, "ok {}\n"); process.exit(0)`:               `ended without an answer, having written "ok {}"`,
+		`fs.writeSync(2, "ok {}\n"); process.exit(0)`:               `ended without an answer, having written "ok {}"`,
+	} {
+		_, err := (&Node{}).Evaluate(t.Context(), module(t, `import fs from "fs"; `+text))
+		require.EqualError(t, err, want, text)
 	}
-	require.Len(t, kept.last, maxPrinted)
-	require.True(t, strings.HasSuffix(string(kept.last), "88888889999999"))
-	_, err := kept.Write([]byte(strings.Repeat("x", 3*maxPrinted)))
-	require.NoError(t, err)
-	require.Equal(t, strings.Repeat("x", maxPrinted), string(kept.last))
+}
+
+func TestProcess_waitsForWhoClosesItsDescriptor(t *testing.T) {
+	needNode(t)
+	n := &Node{Deadline: 1500 * time.Millisecond} // longer than a worker has by default
+	_, err := n.Evaluate(t.Context(), module(t, `import fs from "fs"; fs.closeSync(4); for (;;);`))
+	require.EqualError(t, err, "took longer than 1.5s to evaluate: a manifest must not wait for anything")
+}
+
+func TestSilent_quotesTheEnd(t *testing.T) {
+	tail := make([]string, process.TailLines)
+	for i := range tail {
+		tail[i] = strings.Repeat(strconv.Itoa(i%10), 409)
+	}
+	err := silent(&process.ExitError{Status: process.ExitStatus{Code: 1}, Tail: tail})
+	require.EqualError(t, err, `made Node.js end with exit status 1, having written "`+strings.Repeat("5", maxQuoted)+`…"`)
+}
+
+func TestSilent_tellsHowTheProcessEnded(t *testing.T) {
+	for want, status := range map[string]process.ExitStatus{
+		"ended without an answer":                 {},
+		"made Node.js end with exit status 3":     {Code: 3},
+		"made Node.js end with signal: aborted":   {Code: -1, Signal: "SIGABRT"},
+		"made Node.js end with signal: signal 40": {Code: -1, Signal: "signal 40"},
+	} {
+		require.EqualError(t, silent(&process.ExitError{Status: status}), want)
+	}
+	unknown := process.ExitStatus{Code: -1, Err: errors.New("wait4: no child processes")}
+	require.EqualError(t, silent(&process.ExitError{Status: unknown}), "ended without an answer")
+	require.ErrorIs(t, silent(transport.ErrClosed), transport.ErrClosed)
 }

@@ -1,0 +1,37 @@
+package evaluate
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Elsewhere who leaves the group of a process is out of reach.
+func TestProcess_leavesNobodyWhoLeftItsGroup(t *testing.T) {
+	needNode(t)
+	const waits = `await new Promise(r => setTimeout(r, 60000))`
+	for rest, want := range map[string]string{`export default {}`: "", waits: "took longer", `process.exit(1)`: "made Node.js end"} {
+		for _, options := range []string{
+			`{detached: true, stdio: "ignore", env: {}}`,
+			`{detached: true, stdio: ["inherit", "inherit", "inherit", 3, 4]}`,
+		} {
+			t.Run(rest+" with "+options, func(t *testing.T) {
+				t.Parallel()
+				file := filepath.Join(t.TempDir(), "pid")
+				n := &Node{}
+				if rest == waits {
+					n.Deadline = 3 * time.Second // long enough for what comes before
+				}
+				_, err := n.Evaluate(t.Context(), module(t, spawns(file, options, rest)))
+				if want == "" {
+					require.NoError(t, err)
+				} else {
+					require.ErrorContains(t, err, want)
+				}
+				require.False(t, alive(t, file), "it lives on")
+			})
+		}
+	}
+}
