@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/paperclip"
 	"github.com/airi-host/airi-host/transport"
@@ -301,5 +303,27 @@ func TestTiming_ofTheEcosystemHoldsUnlessSomebodySaysOtherwise(t *testing.T) {
 		require.Equal(t, time.Minute, h.timeoutsOf(m).Setup, "the manifest's")
 		require.Equal(t, time.Second, h.timeoutsOf(m).Stop, "the host's")
 		require.Equal(t, 15*time.Second, h.timeoutsOf(newbornFields()).Setup, "the ecosystem's")
+	})
+}
+
+func TestConfig_isToldToCompiledInPlugins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []string
+		p := plugin.Define("a").OnSetup(func(_ context.Context, s *plugin.Session) error {
+			config := struct{ N int }{-1}
+			err := s.Config(&config)
+			seen = append(seen, fmt.Sprint(config.N))
+			return err
+		})
+		h := startHost(t, p)
+		info, err := h.Start(t.Context(), manifestFor("a"), StartOptions{Config: &protocol.Config{Full: json.RawMessage(`{"n":1}`)}})
+		require.NoError(t, err)
+		_, err = h.MarkConfigurationNeeded(t.Context(), info.ID, "another one")
+		require.NoError(t, err)
+		_, err = h.ApplyConfiguration(t.Context(), info.ID, protocol.Config{Full: json.RawMessage(`{"n":2}`)})
+		require.NoError(t, err)
+		_, err = h.Reload(t.Context(), info.ID, StartOptions{})
+		require.NoError(t, err)
+		require.Equal(t, []string{"1", "2", "-1"}, seen, "none leaves it as it is")
 	})
 }

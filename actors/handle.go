@@ -28,7 +28,8 @@ type handle struct {
 	timeouts Timeouts
 	pending  int
 
-	// config is the configuration in force; nil before there is one.
+	// config is the configuration in force; nil before there is one, and for the empty
+	// one of a plugin that was given none.
 	config atomic.Pointer[protocol.Config]
 
 	// link is set before anything is offered, and never changed.

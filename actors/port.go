@@ -206,7 +206,7 @@ func (p *port) left() <-chan struct{} { return p.life.Done() }
 
 func (p *port) Module() protocol.Module { return p.h.module }
 
-// Config is the configuration in force, as JSON; nil before there is one.
+// Config is the configuration that the plugin was given last, as JSON; nil for none.
 func (p *port) Config() json.RawMessage {
 	if c := p.h.config.Load(); c != nil {
 		return c.Full

@@ -52,10 +52,9 @@ type session struct {
 	why error
 	// dialing ends the making of the link; nil when it is over.
 	dialing context.CancelFunc
-	// entry is where the plugin's code is. unborn tells that it is connected to at
-	// the setup step only, because its wire wants it so.
-	entry  manifest.Entry
-	unborn protocol.Initializer
+	// unborn tells that the plugin is connected to at the setup step only, because its
+	// wire wants it so, and how; nil for any other.
+	unborn *unborn
 	// linkGone tells that nothing of the plugin runs any more; leaving, that the
 	// session goes when that is so; crashed, that it went unasked.
 	linkGone, leaving, crashed bool
@@ -93,6 +92,12 @@ type session struct {
 	stepTimer, waitTimer *time.Timer
 	// now is the time of the message in hand.
 	now time.Time
+}
+
+// unborn is a plugin that is told at birth who it is.
+type unborn struct {
+	protocol.Initializer
+	entry manifest.Entry
 }
 
 // ending says how a session is on its way out.

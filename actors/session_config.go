@@ -23,6 +23,7 @@ func (s *session) onConfigure(m configure) {
 	}
 	s.settleReplies = append(s.settleReplies, m.reply)
 	s.start.Config = &m.config
+	s.h.config.Store(s.start.Config)
 	s.applyConfig(m.config)
 }
 

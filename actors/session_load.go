@@ -28,9 +28,8 @@ func (s *session) onLoad(m load) {
 		s.onLinked(linked{l, err})
 		return
 	}
-	s.entry = entry
 	if late, ok := s.dialect.(protocol.Initializer); ok {
-		s.unborn = late
+		s.unborn = &unborn{late, entry}
 		s.passed(protocol.StepLoad)
 		return
 	}
@@ -103,7 +102,7 @@ func (s *session) run(step protocol.Step) {
 // bear starts a worker that could not be started before.
 func (s *session) bear() {
 	if s.dialing == nil { // else it is on its way, and will be told the newest configuration
-		s.openPeer(s.entry)
+		s.openPeer(s.unborn.entry)
 	}
 }
 
@@ -112,7 +111,10 @@ func (s *session) params(step protocol.Step) (json.RawMessage, error) {
 	if step != protocol.StepSetup || s.unborn == nil {
 		return nil, nil
 	}
-	birth := protocol.Birth{Config: *s.h.config.Load(), Host: s.host.id, Version: s.host.version}
+	birth := protocol.Birth{Host: s.host.id, Version: s.host.version}
+	if c := s.h.config.Load(); c != nil {
+		birth.Config = *c
+	}
 	if s.man.Paperclip != nil {
 		birth.Manifest = s.man.Paperclip.Raw
 	}

@@ -232,6 +232,7 @@ func (s *session) proceedPrepared() {
 			s.askConfiguration(err.Error(), true)
 			return
 		}
+		s.h.config.Store(s.start.Config)
 		s.applyConfig(*s.start.Config)
 	default:
 		s.applyConfig(s.defaultConfig())
@@ -257,7 +258,6 @@ func (s *session) applyConfig(c protocol.Config) {
 	if s.phase != lifecycle.Configured && !s.enter(lifecycle.Configured, "") {
 		return
 	}
-	s.h.config.Store(&c)
 	s.settled, s.reconfigured = false, s.step == protocol.StepSetup
 	s.shut("", nil)
 	s.say(protocol.Moment{What: protocol.MomentConfigured, Config: c})
