@@ -277,36 +277,6 @@ func (p *peer) read() {
 	}
 }
 
-// receive hands a record's messages to the driver.
-func (p *peer) receive(record []byte) {
-	var messages []protocol.Message
-	err := contain(func() (err error) {
-		messages, err = p.codec.Decode(record)
-		return err
-	})
-	p.host.logPanic(p.h, err)
-	if err != nil {
-		p.host.drop(p.h, "bad-frame", err.Error(), 1)
-	}
-	if len(messages) == 0 {
-		p.take(nil)
-	}
-	for _, m := range messages {
-		p.host.publishWire(p.h, true, m)
-		p.take(protocol.Received{Message: m})
-	}
-}
-
-// take gives the driver what was received, or nothing, and notes whether there is more.
-func (p *peer) take(in protocol.Input) {
-	p.lock()
-	defer p.unlock()
-	p.more = p.waiter != nil && p.waiter.Ready() && !p.gate.isFull()
-	if in != nil {
-		p.step(in)
-	}
-}
-
 // lost ends the peer because its connection ended; unasked, it is a crash.
 func (p *peer) lost(err error) {
 	p.lock()
