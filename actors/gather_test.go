@@ -186,6 +186,13 @@ func (c picky) Send(record []byte) error {
 	return c.gathering.Send(record)
 }
 
+func (c picky) Gather(record []byte) error {
+	if len(record) > 1000 {
+		return &transport.TooLongError{Limit: 1000}
+	}
+	return c.gathering.Gather(record)
+}
+
 func TestPeer_whatWasGatheredIsSentThoughTheNextFrameIsRefused(t *testing.T) {
 	near, far := memory.Pipe(memory.Options{})
 	g := &gathering{Conn: near, begun: make(chan struct{}), release: make(chan struct{})}
