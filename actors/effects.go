@@ -241,6 +241,9 @@ func (p *peer) serve(e protocol.Serve) {
 	p.host.sys.servers.Schedule(func() {
 		result, err := p.host.serve(s, p.h, e.Call)
 		s.stop()
+		if long := p.fits(result); long != nil {
+			result, err = nil, fmt.Errorf("the host's answer cannot be sent: %w", long)
+		}
 		p.lock()
 		defer p.unlock()
 		if p.closed {

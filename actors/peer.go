@@ -28,6 +28,8 @@ type peer struct {
 	conn  transport.Conn
 	// worker is the process behind conn; nil for a connection that has none.
 	worker *process.Process
+	// limit is the longest frame, 0 if that is unknown.
+	limit int
 	// gate counts the facts that the session has still to handle: the reader
 	// stops reading when there are too many.
 	gate *gate
@@ -94,6 +96,9 @@ func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *pee
 	}
 	p.gatherer, _ = conn.(transport.Gatherer)
 	p.waiter, _ = conn.(transport.Waiter)
+	if limited, ok := conn.(transport.Limited); ok {
+		p.limit = limited.MaxRecord()
+	}
 	return p
 }
 
@@ -132,9 +137,21 @@ func (p *peer) emit(e protocol.Event) {
 }
 
 func (p *peer) invoke(c *call) {
+	if err := p.fits(c.Input); err != nil { // to find out later would hold up the other callers
+		c.complete(nil, sendFailure(p.h.Plugin, c.Key, err))
+		return
+	}
 	if p.begin(c) {
 		p.lead(c)
 	}
+}
+
+// fits tells whether a payload alone is too long for a frame.
+func (p *peer) fits(payload json.RawMessage) error {
+	if p.limit > 0 && len(payload) > p.limit {
+		return &transport.TooLongError{Limit: p.limit}
+	}
+	return nil
 }
 
 // begin sends a call, and tells whether its caller is to receive the answer itself.

@@ -203,13 +203,14 @@ func TestPeer_whatIsTooLongOrCannotBeWrittenFailsItsCall(t *testing.T) {
 		f := ready(t, Options{}, memory.Options{MaxRecord: 64}, plain{}, "tool:a")
 		for input, text := range map[string]string{
 			strings.Repeat("1", 64): "tool:a of plugin far was not called: a frame is longer than the limit of 64 bytes",
+			strings.Repeat("1", 65): "tool:a of plugin far was not called: a frame is longer than the limit of 64 bytes",
 			`"unwritable"`:          "tool:a of plugin far was not called: this cannot be written",
 		} {
 			_, err := f.host.Invoke(t.Context(), protocol.Call{Key: "tool:a", Input: json.RawMessage(input)})
 			require.EqualError(t, err, text)
 		}
 		done := f.call("tool:a")
-		f.hears("call 3 tool:a ")
+		f.hears("call 3 tool:a ") // what is too long by itself was not even tried
 		f.says("answer 3 3")
 		require.NoError(t, (<-done).err)
 	})
@@ -242,8 +243,8 @@ func TestPeer_anAnswerThatCannotBeSentIsAnError(t *testing.T) {
 		f := ready(t, Options{Services: services}, memory.Options{MaxRecord: 128}, plain{forgetful: true})
 		f.says("serve 1 good")
 		f.hears("result 1 7")
-		f.says("serve 2 long")
-		f.wantFailed("answering plugin far: the host's answer cannot be sent: a frame is longer than the limit of 128 bytes")
+		f.says("serve 2 bad")
+		f.wantFailed("answering plugin far: the host's answer cannot be sent: this cannot be written")
 	})
 }
 

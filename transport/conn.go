@@ -37,6 +37,13 @@ type Gatherer interface {
 	Push()
 }
 
+// Limited is a Conn that tells its limit, so that what cannot be sent need not be made.
+type Limited interface {
+	Conn
+	// MaxRecord is the largest record in bytes.
+	MaxRecord() int
+}
+
 // Waiter is a Conn that can be received from for a limited time. What is said of Recv
 // holds for RecvWithin, and one goroutine at a time calls any of them.
 type Waiter interface {

@@ -52,7 +52,10 @@ type Conn struct {
 	in, out *queue
 }
 
-var _ transport.Conn = (*Conn)(nil)
+var _ transport.Limited = (*Conn)(nil)
+
+// MaxRecord is the largest record in bytes.
+func (c *Conn) MaxRecord() int { return c.limit }
 
 // Pipe returns two joined ends: what one sends the other receives.
 func Pipe(opts Options) (a, b *Conn) {
