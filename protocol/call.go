@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"iter"
 	"time"
 )
 
@@ -34,6 +35,20 @@ type Call struct {
 	Scope string
 	// Deadline is when the caller stops waiting; zero stands for the default.
 	Deadline time.Time
+	// Idle is how long the caller waits for the next intermediate item or for the
+	// result; each item starts it anew. Zero or less leaves the Deadline alone.
+	Idle time.Duration
+	// Progress is given the intermediate items of the call, in order and one at a
+	// time, before the call is over: the chunks of a response stream, the reports of
+	// a handler. The caller follows the call by it; nil for one that takes the
+	// result only. An error tells whoever sends that the item was not taken, and why;
+	// sending may wait for a caller that is slow.
+	Progress func(item json.RawMessage) error
+	// Feed is a request stream: the items that go in behind Input, which is nil then.
+	// It is read once, as fast as the callee takes it, and ends with the call; an
+	// error as its last element tells the callee that the stream has failed. Nil for
+	// a call with one input.
+	Feed iter.Seq2[json.RawMessage, error]
 	// Trace is a W3C traceparent value, or "".
 	Trace string
 	// Caller names the plugin that calls; "" is the host itself.

@@ -78,6 +78,13 @@ type Serving interface {
 	Services(Registry) []ServiceOffer
 }
 
+// Streaming is a Dialect whose wire knows request streams. The host refuses a call with
+// a Feed for any other.
+type Streaming interface {
+	// Streams does nothing; to have it is the promise.
+	Streams()
+}
+
 // ServiceOffer is one service that a dialect brings.
 type ServiceOffer struct {
 	Key     string

@@ -7,7 +7,7 @@ import (
 )
 
 // Effect is what has to be done after an input: one of Send, Complete, Progress,
-// Serve, Abandon, Ran, Offered, Retracted, Emitted, Logged, Chunk, SetTimer,
+// Serve, Fed, FedEnd, Abandon, Ran, Offered, Retracted, Emitted, Logged, Chunk, SetTimer,
 // StopTimer, Dropped and Fail.
 type Effect interface{ effect() }
 
@@ -35,6 +35,24 @@ type Progress struct {
 type Serve struct {
 	ID   RequestID
 	Call Call
+	// Follows tells that the peer takes intermediate items: a Report may come before
+	// the Reply.
+	Follows bool
+	// Feeds tells that the input is a stream: Fed effects follow, then one FedEnd,
+	// unless the peer abandons the call.
+	Feeds bool
+}
+
+// Fed is one item of the request stream of a call that the peer makes.
+type Fed struct {
+	ID   RequestID
+	Item json.RawMessage
+}
+
+// FedEnd ends the request stream of a call that the peer makes; with Err it has failed.
+type FedEnd struct {
+	ID  RequestID
+	Err error
 }
 
 // Abandon tells that the peer no longer waits for a call of its own. A Reply
@@ -96,6 +114,8 @@ func (Send) effect()      {}
 func (Complete) effect()  {}
 func (Progress) effect()  {}
 func (Serve) effect()     {}
+func (Fed) effect()       {}
+func (FedEnd) effect()    {}
 func (Abandon) effect()   {}
 func (Ran) effect()       {}
 func (Offered) effect()   {}

@@ -3,7 +3,7 @@ package protocol
 import "encoding/json"
 
 // Input is what happened to one end of a connection: one of Received, Run,
-// Emit, Invoke, Cancel, Reply, Fired and Closed.
+// Emit, Invoke, Feed, FeedEnd, Cancel, Report, Reply, Fired and Closed.
 type Input interface{ input() }
 
 // Received is a wire message that arrived.
@@ -23,9 +23,29 @@ type Emit struct{ Event Event }
 
 // Invoke asks for one call of a capability at the far end. Exactly one Complete
 // with the same id follows, unless a Cancel does.
+//
+// A driver uses neither the call's Progress nor its Feed: it is told what they come to.
 type Invoke struct {
 	ID   CallID
 	Call Call
+	// Follows tells that the caller takes intermediate items; a driver may collect
+	// them for one that does not.
+	Follows bool
+	// Feeds tells that the input is a stream: Feed inputs with the same id follow, and
+	// one FeedEnd, unless the call is over before. Only a Streaming dialect gets it.
+	Feeds bool
+}
+
+// Feed is one item of the request stream of a call that the host makes.
+type Feed struct {
+	ID   CallID
+	Item json.RawMessage
+}
+
+// FeedEnd ends the request stream of a call; with Err it has failed.
+type FeedEnd struct {
+	ID  CallID
+	Err error
 }
 
 // Cancel tells that nobody waits for a call any more. The far end is told where
@@ -34,6 +54,13 @@ type Invoke struct {
 type Cancel struct {
 	ID     CallID
 	Reason string
+}
+
+// Report is an intermediate item of a call that the peer makes and follows. It comes
+// before the Reply.
+type Report struct {
+	ID   RequestID
+	Item json.RawMessage
 }
 
 // Reply is the host's answer to a Serve effect. Where its frame cannot be sent, a
@@ -56,7 +83,10 @@ func (Received) input() {}
 func (Run) input()      {}
 func (Emit) input()     {}
 func (Invoke) input()   {}
+func (Feed) input()     {}
+func (FeedEnd) input()  {}
 func (Cancel) input()   {}
+func (Report) input()   {}
 func (Reply) input()    {}
 func (Fired) input()    {}
 func (Closed) input()   {}
