@@ -218,7 +218,7 @@ func (p *peer) replyLost(id protocol.RequestID) {
 func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
 	c := p.calls[e.ID]
 	delete(p.calls, e.ID)
-	p.answered = true
+	p.answered++
 	if c != nil && c.complete(e.Result, e.Err) {
 		return
 	}

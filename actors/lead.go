@@ -52,17 +52,18 @@ func (p *peer) standBy() {
 	}
 }
 
-// stepsAside tells whether the reader does: the last record was an answer, nobody
-// waits for another one, and nothing has arrived behind it.
+// stepsAside tells whether the reader does: what has arrived was one answer, nobody
+// waits for another one, and nothing has arrived behind it. Several answers at once were
+// for callers who go on by themselves, and whose next calls come in no order.
 func (p *peer) stepsAside() bool {
-	if p.waiter == nil {
+	if p.waiter == nil || p.waiter.Ready() {
 		return false
 	}
 	p.lock()
 	defer p.unlock()
 	answered := p.answered
-	p.answered = false
-	if !answered || !p.isQuiet() {
+	p.answered = 0
+	if answered != 1 || !p.isQuiet() {
 		return false
 	}
 	if p.patience > 0 {
@@ -122,10 +123,11 @@ func (p *peer) lead(c *call) {
 func (p *peer) giveTurn(c *call) {
 	p.lock()
 	defer p.unlock()
-	p.answered = false
+	answered := p.answered
+	p.answered = 0
 	if !c.over.Load() {
 		p.patience = afterSlow
-	} else if p.isQuiet() {
+	} else if answered == 1 && p.isQuiet() {
 		p.who = nobody
 		return
 	}

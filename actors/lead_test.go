@@ -147,6 +147,37 @@ func TestLead_aSlowAnswerIsLeftToTheReader(t *testing.T) {
 	require.False(t, c.collided.Load(), "two received at once")
 }
 
+func TestLead_theReaderStaysAfterSeveralAnswersAtOnce(t *testing.T) {
+	h, c := startPrompt(t)
+	p := h.find("plugin-session-0").through().(*peer)
+	for _, it := range []struct {
+		answered int
+		waiting  []string
+		aside    bool
+	}{
+		{answered: 0},
+		{answered: 1, aside: true},
+		{answered: 2},
+		{answered: 128},
+		{answered: 1, waiting: []string{"progress 0 1"}},
+	} {
+		p.lock()
+		p.answered = it.answered
+		p.unlock()
+		more := &prompt{records: make(chan string, 1)}
+		for _, record := range it.waiting {
+			more.records <- record
+		}
+		p.waiter = more // which nobody receives from
+		require.Equal(t, it.aside, p.stepsAside(), "%+v", it)
+		p.waiter = c
+		p.lock()
+		p.who = theReader // as it is all the time
+		require.Equal(t, len(it.waiting), p.answered, "counted anew, once nothing waits")
+		p.unlock()
+	}
+}
+
 func TestLead_aDeadlineIsKept(t *testing.T) {
 	h, c := startPrompt(t)
 	require.NoError(t, call1(h))

@@ -47,12 +47,12 @@ type peer struct {
 
 	// mu guards what follows, and the driver.
 	mu sync.Mutex
-	// who receives at this moment; turns counts the callers who did; answered tells
-	// that the last record was an answer, patience for how many answers the reader
-	// does not stand by.
+	// who receives at this moment; turns counts the callers who did, answered the
+	// answers since nothing was waiting to be received; patience is for how many
+	// answers the reader does not stand by.
 	who      receiver
 	turns    uint64
-	answered bool
+	answered int
 	patience int
 	// more tells that whoever receives has the next record already.
 	more bool

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -24,6 +25,7 @@ type wire struct {
 
 	// Owned by the reading goroutine.
 	drained bool // the last read took all there was: wait before the next
+	yielded bool // others have had the processor since bytes arrived last
 	budget  int  // how many bytes may still be read once given up
 
 	givenUp atomic.Bool  // no more waiting
@@ -74,7 +76,7 @@ func (w *wire) Read(p []byte) (int, error) {
 // arrived notes a read of n bytes. One that did not fill its room took all there
 // was.
 func (w *wire) arrived(n, room int) {
-	w.drained = n < room
+	w.drained, w.yielded = n < room, false
 	w.last.Store(time.Now().UnixNano())
 	if w.givenUp.Load() {
 		w.budget -= n
@@ -93,6 +95,10 @@ func (w *wire) wait() error {
 		return nil
 	}
 	w.drained = false
+	if !w.yielded {
+		w.yield()
+		return nil
+	}
 	fds := [...]unix.PollFd{
 		{Fd: int32(w.fd), Events: unix.POLLIN},
 		{Fd: int32(w.wakeRead), Events: unix.POLLIN},
@@ -101,6 +107,14 @@ func (w *wire) wait() error {
 		return os.NewSyscallError("poll", err)
 	}
 	return nil
+}
+
+// yield lets those run first whom the last read has woken: a thread that blocks in
+// poll(2) keeps its processor until the runtime takes it away, and they would be moved
+// to another one, which costs more than all else when many calls are in flight.
+func (w *wire) yield() {
+	w.yielded = true
+	runtime.Gosched()
 }
 
 // ready waits until a read would return at once, or for d, rounded up to

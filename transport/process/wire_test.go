@@ -56,6 +56,34 @@ func TestWire_readsToTheEnd(t *testing.T) {
 	require.Equal(t, bytes.Repeat([]byte("piece"), 100), <-got)
 }
 
+func TestWire_othersRunBeforeItBlocks(t *testing.T) {
+	end, w := openWire(t)
+	write(t, w, []byte("piece"))
+	buffer := make([]byte, 100)
+	n, err := end.Read(buffer)
+	require.NoError(t, err)
+	require.Equal(t, "piece", string(buffer[:n]))
+	require.True(t, end.drained)
+	require.NoError(t, end.wait(), "it gives way, and does not wait yet")
+	require.True(t, end.yielded)
+
+	over := make(chan error)
+	go func() {
+		end.drained = true
+		over <- end.wait()
+	}()
+	select {
+	case <-over:
+		t.Fatal("nothing had arrived")
+	default:
+	}
+	write(t, w, []byte("more"))
+	require.NoError(t, <-over)
+	_, err = end.Read(buffer)
+	require.NoError(t, err)
+	require.False(t, end.yielded, "once for each read")
+}
+
 func TestWire_closeFreesARead(t *testing.T) {
 	end, _ := openWire(t)
 	freed := make(chan error)
