@@ -70,9 +70,13 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 	case protocol.Complete:
 		p.complete(e, cause)
 	case protocol.Progress:
-		p.host.drop(p.h, "progress", "nobody follows the call", 1)
+		p.progress(e)
 	case protocol.Serve:
 		p.serve(e)
+	case protocol.Fed:
+		p.fed(e)
+	case protocol.FedEnd:
+		p.fedEnd(e)
 	case protocol.Abandon:
 		if one, ok := p.serving[e.ID]; ok {
 			one.stop()
@@ -125,6 +129,8 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 		p.complete(protocol.Complete{ID: in.ID, Err: sendFailure(p.h.Plugin, in.Call.Key, err)}, in)
 		p.step(protocol.Cancel{ID: in.ID, Reason: "not sent"})
 	case protocol.Cancel: // its answer will be late, and counted
+	case protocol.Feed, protocol.FeedEnd, protocol.Report:
+		p.unsaid = err
 	case protocol.Reply:
 		if over {
 			p.replyLost(in.ID)
@@ -230,16 +236,25 @@ func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
 // serve answers a call of the peer on a goroutine of its own, or at once where that
 // takes no time; the driver bounds how many there are.
 func (p *peer) serve(e protocol.Serve) {
-	if quick := p.host.quick(p.h, e.Call); quick != nil {
+	streams := e.Follows || e.Feeds
+	if quick := p.host.quick(p.h, e.Call); quick != nil && !streams {
 		e.Call.Caller = p.h.Plugin
-		result, err := serveWith(context.Background(), quick, e.Call)
+		result, err := p.host.serveWith(context.Background(), quick, e.Call)
 		p.step(protocol.Reply{ID: e.ID, Result: result, Err: err})
 		return
 	}
 	s := &serving{key: e.Call.Key}
 	p.serving[e.ID] = s
+	var ctx context.Context = s
+	if streams {
+		s.flow = p.newFlow(s, &e)
+		ctx = s.flow.ctx
+	}
 	p.host.sys.servers.Schedule(func() {
-		result, err := p.host.serve(s, p.h, e.Call)
+		result, err := p.host.serve(ctx, p.h, e.Call)
+		if s.flow != nil {
+			result, err = s.flow.close(result, err)
+		}
 		s.stop()
 		if long := p.fits(result); long != nil {
 			result, err = nil, fmt.Errorf("the host's answer cannot be sent: %w", long)

@@ -82,6 +82,10 @@ type peer struct {
 	// owes tells that the next reply is an error in the place of a result that
 	// could not be sent.
 	owes bool
+	// unsaid is why the last frame of a stream was not sent. crowded tells that items
+	// wait for a caller who should get a chance to take them.
+	unsaid  error
+	crowded bool
 }
 
 var _ link = (*peer)(nil)
@@ -168,8 +172,8 @@ func (p *peer) begin(c *call) (leads bool) {
 	p.nextID++
 	c.id = p.nextID
 	p.calls[c.id] = c
-	p.step(protocol.Invoke{ID: c.id, Call: c.Call})
-	return p.takeTurn()
+	p.step(protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil})
+	return c.stream == nil && p.takeTurn() // who takes a stream has no time to receive
 }
 
 // outcomeNever is the failure of a call that was not even sent.

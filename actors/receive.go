@@ -1,6 +1,10 @@
 package actors
 
-import "github.com/airi-host/airi-host/protocol"
+import (
+	"runtime"
+
+	"github.com/airi-host/airi-host/protocol"
+)
 
 // What comes from a peer goes to its driver, whoever receives it.
 
@@ -20,16 +24,21 @@ func (p *peer) receive(record []byte) {
 	}
 	for _, m := range messages {
 		p.host.publishWire(p.h, true, m)
-		p.take(protocol.Received{Message: m})
+		if p.take(protocol.Received{Message: m}) {
+			runtime.Gosched() // a caller whose items wait may just not have had its turn
+		}
 	}
 }
 
 // take gives the driver what was received, or nothing, and notes whether there is more.
-func (p *peer) take(in protocol.Input) {
+// It tells whether many items wait for a caller.
+func (p *peer) take(in protocol.Input) (crowded bool) {
 	p.lock()
 	defer p.unlock()
 	p.more = p.waiter != nil && p.waiter.Ready() && !p.gate.isFull()
 	if in != nil {
 		p.step(in)
 	}
+	crowded, p.crowded = p.crowded, false
+	return crowded
 }
