@@ -201,15 +201,15 @@ func (c *call) giveUp(to callee, reason string) {
 // attend gives the caller what comes, until the answer does. What a peer sent before
 // its answer comes before it.
 func (s *stream) attend(one *call) answer {
-	for {
+	for whole := true; ; {
 		select {
 		case h := <-s.offers:
 			h.taken <- s.follow(h.item)
 		case <-s.backlog.wake:
-			s.passOn()
+			whole = s.passOn() && whole
 		case a := <-one.done:
-			if a.err != errLate && !s.passOn() { //nolint:errorlint // the value itself
-				a.err = errLate
+			if whole = s.passOn() && whole; !whole && a.err == nil {
+				a = answer{err: errLate}
 			}
 			return a
 		}
