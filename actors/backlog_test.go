@@ -31,9 +31,9 @@ func TestBacklog_isFullExactlyAtTheLimit(t *testing.T) {
 	} {
 		b := newBacklog(test.limits)
 		fill(t, b, "123")
-		require.False(t, b.isHalfFull())
+		require.False(t, b.isCrowded())
 		fill(t, b, "123")
-		require.True(t, b.isHalfFull())
+		require.True(t, b.isCrowded())
 		fill(t, b, "123")
 		_, full := b.put(json.RawMessage("1"))
 		require.EqualError(t, full, test.full)
@@ -90,5 +90,35 @@ func TestBacklog_whoReadsItWaits(t *testing.T) {
 			got = append(got, string(item))
 		}
 		require.Equal(t, []any{"1", over}, got)
+	})
+}
+
+func TestBacklog_aReaderIsHeldUpForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBacklog(Limits{StreamItems: 4, StreamBytes: 100})
+		held := func() time.Duration {
+			began := time.Now()
+			b.giveWay()
+			return time.Since(began)
+		}
+		fill(t, b, "1", "2", "3")
+		go func() {
+			for range 2 {
+				time.Sleep(5 * time.Millisecond)
+				b.take()
+			}
+		}()
+		require.Equal(t, 10*time.Millisecond, held(), "until there is room")
+		require.Zero(t, held(), "there still is")
+		fill(t, b, "2", "3")
+		require.Equal(t, mostPatience-10*time.Millisecond, held(), "what was left")
+		require.Zero(t, held(), "nobody takes any")
+		b.take()
+		fill(t, b, "4")
+		require.Equal(t, itemPatience, held())
+		b.take()
+		go func() { time.Sleep(time.Microsecond); b.leave() }()
+		fill(t, b, "5")
+		require.Equal(t, time.Microsecond, held(), "nor is anybody there any more")
 	})
 }

@@ -137,13 +137,15 @@ type Limits struct {
 	// StreamItems is how many items of one call may wait for whoever takes them: those
 	// that a peer sends to a caller who follows, and those of a peer's request stream:
 	// 1024. StreamBytes is how many bytes they may have, beside one item: 8 MiB. A peer
-	// that sends more ends its call as overloaded; compiled-in code waits.
+	// that sends more ends its call as overloaded; compiled-in code waits. From half of
+	// it on the host reads from the peer no faster than the caller takes, for 20 ms and
+	// 50 µs an item.
 	StreamItems, StreamBytes int
 }
 
 const (
-	defaultLogLines = 1000
-	defaultFacts    = 256
+	defaultLogLines    = 1000
+	defaultFacts       = 256
 	defaultStreamItems = 1024
 	defaultStreamBytes = 8 << 20
 )

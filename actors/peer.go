@@ -82,10 +82,10 @@ type peer struct {
 	// owes tells that the next reply is an error in the place of a result that
 	// could not be sent.
 	owes bool
-	// unsaid is why the last frame of a stream was not sent. crowded tells that items
-	// wait for a caller who should get a chance to take them.
-	unsaid  error
-	crowded bool
+	// unsaid is why the last frame of a stream was not sent. crowd is where an item was
+	// put, for a caller who should get a chance to take it.
+	unsaid error
+	crowd  *backlog
 }
 
 var _ link = (*peer)(nil)
@@ -173,7 +173,11 @@ func (p *peer) begin(c *call) (leads bool) {
 	c.id = p.nextID
 	p.calls[c.id] = c
 	p.step(protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil})
-	return c.stream == nil && p.takeTurn() // who takes a stream has no time to receive
+	if c.stream != nil {
+		p.recall()
+		return false
+	}
+	return p.takeTurn()
 }
 
 // outcomeNever is the failure of a call that was not even sent.

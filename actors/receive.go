@@ -1,10 +1,6 @@
 package actors
 
-import (
-	"runtime"
-
-	"github.com/airi-host/airi-host/protocol"
-)
+import "github.com/airi-host/airi-host/protocol"
 
 // What comes from a peer goes to its driver, whoever receives it.
 
@@ -24,21 +20,21 @@ func (p *peer) receive(record []byte) {
 	}
 	for _, m := range messages {
 		p.host.publishWire(p.h, true, m)
-		if p.take(protocol.Received{Message: m}) {
-			runtime.Gosched() // a caller whose items wait may just not have had its turn
+		if crowd := p.take(protocol.Received{Message: m}); crowd != nil && crowd.isCrowded() {
+			crowd.giveWay()
 		}
 	}
 }
 
 // take gives the driver what was received, or nothing, and notes whether there is more.
-// It tells whether many items wait for a caller.
-func (p *peer) take(in protocol.Input) (crowded bool) {
+// It returns where an item was put for a caller, if one was.
+func (p *peer) take(in protocol.Input) (crowd *backlog) {
 	p.lock()
 	defer p.unlock()
 	p.more = p.waiter != nil && p.waiter.Ready() && !p.gate.isFull()
 	if in != nil {
 		p.step(in)
 	}
-	crowded, p.crowded = p.crowded, false
-	return crowded
+	crowd, p.crowd = p.crowd, nil
+	return crowd
 }

@@ -20,8 +20,9 @@ import (
 //	peer ─▶ backlog ────┘
 //	Call.Feed, on a goroutine of the call's ─▶ handler, or peer
 //
-// A handler waits until its item is taken. A peer cannot be made to wait, since all its
-// calls share one wire: what is too much for the backlog ends its call.
+// A handler waits until its item is taken. A peer cannot be made to wait but for a
+// moment, since all its calls share one wire: what is too much for the backlog ends its
+// call.
 
 // stream is what such a call has while it is in flight; other calls have none.
 type stream struct {

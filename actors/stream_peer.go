@@ -9,9 +9,19 @@ import (
 
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/transport"
+	"github.com/airi-host/airi-host/transport/ndjson"
 )
 
 // The streams of a peer: what it sends of a call that it answers, and what it is sent.
+
+// recall ends the reader's standing by: who takes a stream has no time to receive. It
+// is called under the lock.
+func (p *peer) recall() {
+	if p.who == nobody {
+		p.who = theReader
+		p.resume <- struct{}{}
+	}
+}
 
 // progress puts an item of a call where its caller takes it. It runs under the lock.
 func (p *peer) progress(e protocol.Progress) {
@@ -33,10 +43,10 @@ func (p *peer) queue(c *call, item json.RawMessage) {
 	waiting := c.stream.backlog
 	taken, full := waiting.put(item)
 	if full == nil {
-		p.crowded = p.crowded || waiting.isHalfFull()
 		if !taken {
 			p.host.drop(p.h, "progress", "its caller took no more", 1)
 		}
+		p.crowd = waiting
 		return
 	}
 	p.host.drop(p.h, "progress", c.Key+": its caller is too slow", uint64(waiting.leave()+1))
@@ -116,9 +126,9 @@ const (
 
 // isBusy tells that so much waits for the peer that a stream is to pause.
 func (p *peer) isBusy() bool {
-	if p.worker == nil {
-		return false
-	}
-	sent := p.worker.Stats().Sent
+	return p.worker != nil && isMuch(p.worker.Stats().Sent)
+}
+
+func isMuch(sent ndjson.Stats) bool {
 	return sent.QueuedRecords >= busyRecords || sent.QueuedBytes >= busyBytes
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/transport/memory"
+	"github.com/airi-host/airi-host/transport/ndjson"
 )
 
 func TestPeerStream_itemsComeInOrderBeforeTheAnswer(t *testing.T) {
@@ -272,4 +274,58 @@ func TestPeerStream_aWireWithoutRequestStreamsIsNotFed(t *testing.T) {
 		_, err := f.host.Invoke(t.Context(), protocol.Call{Key: "data:a", Feed: fedWith(nil)})
 		wantCode(t, err, protocol.CodeInvalid, "data:a of plugin far was not called: the wire of plain has no request streams: give the call an input")
 	})
+}
+
+func TestPeerStream_theReaderReceivesIt(t *testing.T) {
+	h, c := startPrompt(t)
+	var items []string
+	for led := c.led.Load(); c.led.Load() == led; {
+		wantCall(t, h, "tool:a", "1")
+	}
+	for range 100 { // the reader stands by at first
+		led := c.led.Load()
+		wantCall(t, h, "tool:a", "1")
+		got, err := h.Invoke(t.Context(), protocol.Call{Key: "tool:a", Progress: into(&items)})
+		require.NoError(t, err)
+		require.Equal(t, "1", string(got))
+		require.LessOrEqual(t, c.led.Load(), led+1)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for n := range 200 {
+				call := protocol.Call{Key: "tool:a"}
+				if (i+n)%3 == 0 {
+					call.Idle = time.Minute
+				}
+				if _, err := h.Invoke(t.Context(), call); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.False(t, c.collided.Load(), "two received at once")
+}
+
+func TestPeerStream_aBurstIsNotTooMuchForWhoTakesItAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := ready(t, Options{}, memory.Options{}, plain{}, "tool:a")
+		const n = 20_000
+		items := 0
+		done := beginCall(t, f.host, protocol.Call{Key: "tool:a", Progress: func(json.RawMessage) error { items++; return nil }})
+		f.hears("call 1 tool:a  follows")
+		f.says(strings.Repeat("progress 1 1\n", n) + "answer 1 2")
+		got := <-done
+		require.NoError(t, got.err)
+		require.Equal(t, n, items)
+	})
+}
+
+func TestPeerStream_leavesRoomForCalls(t *testing.T) {
+	require.False(t, isMuch(ndjson.Stats{QueuedRecords: busyRecords - 1, QueuedBytes: busyBytes - 1}))
+	require.True(t, isMuch(ndjson.Stats{QueuedRecords: busyRecords}))
+	require.True(t, isMuch(ndjson.Stats{QueuedBytes: busyBytes}))
+	require.Less(t, 4*busyRecords, ndjson.DefaultQueueRecords)
+	require.Less(t, 4*busyBytes, ndjson.DefaultQueueBytes)
 }

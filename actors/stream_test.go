@@ -394,7 +394,10 @@ func TestStream_aServiceHasOneToo(t *testing.T) {
 			}
 			return fmt.Append(nil, n), nil
 		})
-		hang := protocol.ServiceFunc(func(ctx context.Context, _ protocol.Call) (json.RawMessage, error) { <-ctx.Done(); return nil, ctx.Err() })
+		hang := protocol.ServiceFunc(func(ctx context.Context, _ protocol.Call) (json.RawMessage, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
 		broken := protocol.ServiceFunc(func(context.Context, protocol.Call) (json.RawMessage, error) { panic("oh no") })
 		h := startHostWith(t, Options{Services: map[string]protocol.Service{"double": double, "hang": hang, "broken": broken}})
 		var items []string
