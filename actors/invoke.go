@@ -16,6 +16,9 @@ import (
 // look-up in the registry's snapshot, then straight through the owner's link. A
 // key that the host itself serves goes to its service, unless a plugin is named.
 //
+// What the call has of a stream, its Progress, Feed and Idle, is told in the package's
+// own page.
+//
 // The call ends at its Deadline or, when it has none, at the owner's default
 // limit; and in any case at ctx's deadline. While the owner starts, the call waits
 // for it; an owner that has failed, was stopped, or waits for its configuration

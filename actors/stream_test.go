@@ -306,7 +306,10 @@ func TestStream_aFeedIsReadOnceAndAsFastAsItIsTaken(t *testing.T) {
 		}
 		h := startHost(t, handling("a", "data:a", func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
 			taken := 0
-			for range plugin.Feed[int](ctx) {
+			for _, err := range plugin.Feed[int](ctx) {
+				if err != nil {
+					return nil, err
+				}
 				if taken++; taken == 3 {
 					break
 				}
@@ -381,7 +384,7 @@ func TestStream_anEventHasManyWhoHearItAndNobodyWhoFollows(t *testing.T) {
 
 func TestStream_aServiceHasOneToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		double := protocol.ServiceFunc(func(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+		double := protocol.ServiceFunc(func(_ context.Context, c protocol.Call) (json.RawMessage, error) {
 			n := 0
 			for item, err := range c.Feed {
 				if err != nil {

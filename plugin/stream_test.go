@@ -225,8 +225,8 @@ func TestPaperclip_knowsNoStreams(t *testing.T) {
 
 func firsts[T any](items iter.Seq2[T, error]) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for item := range items {
-			if !yield(item) {
+		for item, err := range items {
+			if err != nil || !yield(item) {
 				return
 			}
 		}
