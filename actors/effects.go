@@ -113,7 +113,13 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 // wait for it for ever. Where it is the connection that has ended, the reader
 // tells why.
 func (p *peer) send(m protocol.Message, cause protocol.Input) {
-	if in, ok := cause.(protocol.Cancel); ok && in.ID == p.unsent {
+	switch in := cause.(type) {
+	case protocol.Cancel:
+		if in.ID == p.unsent {
+			return
+		}
+	case protocol.Feed, protocol.FeedEnd, protocol.Report:
+		p.say(m)
 		return
 	}
 	over, err := p.write(m)
@@ -129,8 +135,6 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 		p.complete(protocol.Complete{ID: in.ID, Err: sendFailure(p.h.Plugin, in.Call.Key, err)}, in)
 		p.step(protocol.Cancel{ID: in.ID, Reason: "not sent"})
 	case protocol.Cancel: // its answer will be late, and counted
-	case protocol.Feed, protocol.FeedEnd, protocol.Report:
-		p.unsaid = err
 	case protocol.Reply:
 		if over {
 			p.replyLost(in.ID)
@@ -147,21 +151,29 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 // write tells why a frame was not sent, and whether that is because the connection
 // is over.
 func (p *peer) write(m protocol.Message) (over bool, err error) {
-	var frame []byte
+	frame, err := p.encode(m)
+	if err != nil {
+		return false, err
+	}
+	err = p.put(frame)
+	return err != nil && !refused(err), err
+}
+
+// encode makes a frame, which is good until the next one is made.
+func (p *peer) encode(m protocol.Message) (frame []byte, err error) {
 	err = contain(func() (err error) {
 		frame, err = p.codec.Encode(p.frame[:0], m)
 		return err
 	})
 	if err != nil {
 		p.host.logPanic(p.h, err)
-		return false, err
+		return nil, err
 	}
 	if cap(frame) <= keptFrame {
 		p.frame = frame
 	}
 	p.publishSent(m, frame)
-	err = p.put(frame)
-	return err != nil && !refused(err), err
+	return frame, nil
 }
 
 // publishSent tells whoever watches the wire of a frame: a copy of the message, since

@@ -142,7 +142,7 @@ func TestFlow_aPeerFeedsWhatItCalls(t *testing.T) {
 		f.hears("result 3 ")
 
 		f.says("serve-fed 4 data:own", "fed 4 a", "fed 4 b", "fed-end 4") // and on to a peer
-		f.hears("call 1 data:own  feeds", "feed 1 a", "feed 1 b", "feed-end 1 <nil>")
+		f.hears("call 1 data:own  feeds", "feed 1 a", "feed 1 b", "feed-end 1 <nil>", "and that was all")
 		f.says("answer 1 5")
 		f.hears("result 4 5")
 		require.Equal(t, map[string]uint64{"feed": 2}, wantPhase(t, f.host, "far", lifecycle.Ready).Dropped)

@@ -82,8 +82,10 @@ type peer struct {
 	// owes tells that the next reply is an error in the place of a result that
 	// could not be sent.
 	owes bool
-	// unsaid is why the last frame of a stream was not sent. crowd is where an item was
-	// put, for a caller who should get a chance to take it.
+	// held are the frames of the last input of a stream that found no room, unsaid is
+	// why one cannot be sent at all. crowd is where an item was put, for a caller who
+	// should get a chance to take it.
+	held   [][]byte
 	unsaid error
 	crowd  *backlog
 }

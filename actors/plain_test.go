@@ -89,7 +89,7 @@ func (d *plainDriver) Step(_ time.Time, in protocol.Input, out []protocol.Effect
 	case protocol.Feed:
 		return append(out, send("feed %d %s", in.ID, in.Item))
 	case protocol.FeedEnd:
-		return append(out, send("feed-end %d %v", in.ID, in.Err))
+		return append(out, send("feed-end %d %v", in.ID, in.Err), send("and that was all"))
 	case protocol.Report:
 		return append(out, send("report %d %s", in.ID, in.Item))
 	case protocol.Cancel:

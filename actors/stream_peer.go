@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,13 +82,14 @@ func (p *peer) deliver(ctx context.Context, in protocol.Input, payload json.RawM
 	if err := p.fits(payload); err != nil {
 		return err
 	}
+	next := func() ([][]byte, error) { return p.tell(in, awaited) }
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		err := transport.ErrFull
 		if !p.isBusy() {
-			err = p.tell(in, awaited)
-		}
-		if !errors.Is(err, transport.ErrFull) {
-			return err
+			held, err := next()
+			if err != nil || len(held) == 0 {
+				return err
+			}
+			next = func() ([][]byte, error) { return p.release(held, awaited) }
 		}
 		select {
 		case <-time.After(pause):
@@ -106,15 +108,52 @@ const (
 // errNotAwaited tells that a stream's call is over.
 var errNotAwaited = errors.New("nobody waits for it any more")
 
-func (p *peer) tell(in protocol.Input, awaited func() bool) error {
+// tell gives the driver the input, and returns the frames that found no room.
+func (p *peer) tell(in protocol.Input, awaited func() bool) (held [][]byte, err error) {
 	p.lock()
 	defer p.unlock()
 	if p.closed || !awaited() {
-		return errNotAwaited
+		return nil, errNotAwaited
 	}
-	p.unsaid = nil
+	p.held, p.unsaid = nil, nil
 	p.step(in)
-	return p.unsaid
+	return p.held, p.unsaid
+}
+
+// say sends a frame of a stream, or holds it for want of room. It runs under the lock.
+func (p *peer) say(m protocol.Message) {
+	frame, err := p.encode(m)
+	if err == nil {
+		err = transport.ErrFull // behind what is held
+		if len(p.held) == 0 {
+			err = p.put(frame)
+		}
+	}
+	switch {
+	case errors.Is(err, transport.ErrFull):
+		p.held = append(p.held, bytes.Clone(frame))
+	case err != nil && p.unsaid == nil:
+		p.unsaid = err
+	}
+}
+
+// release tries again to send what was held, and returns what still is.
+func (p *peer) release(held [][]byte, awaited func() bool) ([][]byte, error) {
+	p.lock()
+	defer p.unlock()
+	for len(held) > 0 {
+		if p.closed || !awaited() {
+			return nil, errNotAwaited
+		}
+		switch err := p.put(held[0]); {
+		case errors.Is(err, transport.ErrFull):
+			return held, nil
+		case err != nil:
+			return nil, err
+		}
+		held = held[1:]
+	}
+	return nil, nil
 }
 
 // The share of what may wait for a worker that streams take; the rest is for calls,

@@ -200,14 +200,14 @@ func TestPeerStream_feedsThePeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := ready(t, Options{}, memory.Options{}, streaming{}, "data:a")
 		done := beginCall(t, f.host, protocol.Call{Key: "data:a", Feed: fedWith(nil, "1", "2")})
-		f.hears("call 1 data:a  feeds", "feed 1 1", "feed 1 2", "feed-end 1 <nil>")
+		f.hears("call 1 data:a  feeds", "feed 1 1", "feed 1 2", "feed-end 1 <nil>", "and that was all")
 		f.says("answer 1 3")
 		require.Equal(t, "3", (<-done).result)
 
 		torn := beginCall(t, f.host, protocol.Call{Key: "data:a", Feed: fedWith(errors.New("torn"), "1")})
-		f.hears("call 2 data:a  feeds", "feed 2 1", "feed-end 2 torn")
+		f.hears("call 2 data:a  feeds", "feed 2 1", "feed-end 2 torn", "and that was all")
 		panics := beginCall(t, f.host, protocol.Call{Key: "data:a", Feed: func(func(json.RawMessage, error) bool) { panic("oh no") }})
-		f.hears("call 3 data:a  feeds", "feed-end 3 panic: oh no")
+		f.hears("call 3 data:a  feeds", "feed-end 3 panic: oh no", "and that was all")
 		f.says("answer 2 4", "answer 3 5")
 		require.Equal(t, "4", (<-torn).result)
 		require.Equal(t, "5", (<-panics).result)
@@ -220,7 +220,7 @@ func TestPeerStream_aFeedWaitsForRoom(t *testing.T) {
 		done := beginCall(t, f.host, protocol.Call{Key: "data:a", Feed: fedWith(nil, "1", "2", "3", "4")})
 		began := time.Now()
 		time.Sleep(time.Second) // nobody reads
-		f.hears("call 1 data:a  feeds", "feed 1 1", "feed 1 2", "feed 1 3", "feed 1 4", "feed-end 1 <nil>")
+		f.hears("call 1 data:a  feeds", "feed 1 1", "feed 1 2", "feed 1 3", "feed 1 4", "feed-end 1 <nil>", "and that was all")
 		require.Less(t, time.Since(began), time.Second+5*longestPause)
 		f.says("answer 1 5")
 		require.Equal(t, "5", (<-done).result)
