@@ -91,6 +91,8 @@ func (p *peer) fed(e protocol.Fed) {
 		f.cancel(err)
 	case !taken:
 		p.host.drop(p.h, "feed", "nobody reads it", 1)
+	default:
+		p.crowd = f.input
 	}
 }
 

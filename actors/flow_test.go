@@ -188,3 +188,13 @@ func TestFlow_whatIsNotReadToItsEndIsLeft(t *testing.T) {
 		require.Equal(t, map[string]uint64{"feed": 1}, wantPhase(t, f.host, "far", lifecycle.Ready).Dropped)
 	})
 }
+
+func TestFlow_aBurstIsNotTooMuchForWhoReadsItAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := ready(t, Options{Services: map[string]protocol.Service{"read": reads}}, memory.Options{}, streaming{})
+		const n = 20_000
+		f.says("serve-fed 1 read")
+		f.says(strings.Repeat("fed 1 1\n", n) + "fed-end 1")
+		f.hears(`result 1 "` + strings.Repeat("1,", n-1) + `1"`)
+	})
+}

@@ -138,7 +138,7 @@ type Limits struct {
 	// that a peer sends to a caller who follows, and those of a peer's request stream:
 	// 1024. StreamBytes is how many bytes they may have, beside one item: 8 MiB. A peer
 	// that sends more ends its call as overloaded; compiled-in code waits. From half of
-	// it on the host reads from the peer no faster than the caller takes, for 20 ms and
+	// it on the host reads from the peer no faster than they are taken, for 20 ms and
 	// 50 µs an item.
 	StreamItems, StreamBytes int
 }

@@ -83,8 +83,8 @@ type peer struct {
 	// could not be sent.
 	owes bool
 	// held are the frames of the last input of a stream that found no room, unsaid is
-	// why one cannot be sent at all. crowd is where an item was put, for a caller who
-	// should get a chance to take it.
+	// why one cannot be sent at all. crowd is where an item was put, for who should
+	// get a chance to take it.
 	held   [][]byte
 	unsaid error
 	crowd  *backlog

@@ -27,7 +27,7 @@ func (p *peer) receive(record []byte) {
 }
 
 // take gives the driver what was received, or nothing, and notes whether there is more.
-// It returns where an item was put for a caller, if one was.
+// It returns where an item of a stream was put, if one was.
 func (p *peer) take(in protocol.Input) (crowd *backlog) {
 	p.lock()
 	defer p.unlock()
