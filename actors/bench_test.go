@@ -231,3 +231,52 @@ func BenchmarkIdle(b *testing.B) {
 		b.ReportMetric(100*(cpu(b)-start).Seconds()/seconds, "%core")
 	}
 }
+
+// BenchmarkStream is one item of a call that is followed, or fed, of an in-memory plugin.
+func BenchmarkStream(b *testing.B) {
+	p := plugin.Define("streams")
+	plugin.Stream(p, "model:COUNT", func(_ context.Context, n int, emit func(int) error) error {
+		for i := range n {
+			if err := emit(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	plugin.Handle(p, "model:SUM", func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+		for _, err := range plugin.Feed[json.RawMessage](ctx) {
+			if err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+	h := benchHost(b, map[string]protocol.Program{"trivial": p})
+	startMany(b, h, 0, 1)
+	item := json.RawMessage(`1`)
+	for name, call := range map[string]func(n int) protocol.Call{
+		"followed": func(n int) protocol.Call {
+			return protocol.Call{Key: "model:COUNT", Input: fmt.Append(nil, n), Progress: func(json.RawMessage) error { return nil }}
+		},
+		"fed": func(n int) protocol.Call {
+			return protocol.Call{Key: "model:SUM", Feed: func(yield func(json.RawMessage, error) bool) {
+				for range n {
+					if !yield(item, nil) {
+						return
+					}
+				}
+			}}
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			c := call(b.N)
+			c.Deadline = time.Now().Add(time.Hour)
+			start := cpu(b)
+			if _, err := h.Invoke(context.Background(), c); err != nil {
+				b.Fatal(err)
+			}
+			reportCPU(b, start, b.N, "item")
+		})
+	}
+}

@@ -133,6 +133,7 @@ func (h *Host) timeoutsOf(m *manifest.Manifest) Timeouts {
 		Stop:         orDefault(own.Stop, usual.Stop),
 		Drain:        usual.Drain,
 		Call:         orDefault(own.Call, h.timeouts.Call),
+		Idle:         orDefault(own.Idle, h.timeouts.Idle),
 		Capabilities: orDefault(own.Capabilities, h.timeouts.Capabilities),
 	}
 }

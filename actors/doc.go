@@ -43,6 +43,23 @@
 // with and a new id, after a pause that doubles ([RestartPolicy]). Meanwhile its
 // offers are degraded, not withdrawn, and calls of them say when the next try is.
 //
+// # Streams
+//
+// A call may have more than an input and a result: its Progress is given what its
+// callee has so far, its Feed is a stream of inputs, its Idle bounds the time without
+// progress.
+//
+//	result, err := host.Invoke(ctx, protocol.Call{
+//		Key: "model:TEXT_SMALL", Input: prompt, Idle: 10 * time.Second,
+//		Progress: func(word json.RawMessage) error { return show(word) },
+//	})
+//
+// The items are given to Progress on the caller's own goroutine, in order, before
+// Invoke returns. A handler that is compiled in waits until its item is taken. A peer
+// does not: while its caller is busy its items wait, within Limits, and its other calls
+// go on. An error of Progress is the answer to a handler's report; the call of a peer
+// ends with it.
+//
 // # Limits
 //
 // Every wait has a limit ([Timeouts]) and every queue a bound ([Limits]); the zero

@@ -70,9 +70,13 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 	case protocol.Complete:
 		p.complete(e, cause)
 	case protocol.Progress:
-		p.host.drop(p.h, "progress", "nobody follows the call", 1)
+		p.progress(e)
 	case protocol.Serve:
 		p.serve(e)
+	case protocol.Fed:
+		p.fed(e)
+	case protocol.FedEnd:
+		p.fedEnd(e)
 	case protocol.Abandon:
 		if one, ok := p.serving[e.ID]; ok {
 			one.stop()
@@ -109,7 +113,13 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 // wait for it for ever. Where it is the connection that has ended, the reader
 // tells why.
 func (p *peer) send(m protocol.Message, cause protocol.Input) {
-	if in, ok := cause.(protocol.Cancel); ok && in.ID == p.unsent {
+	switch in := cause.(type) {
+	case protocol.Cancel:
+		if in.ID == p.unsent {
+			return
+		}
+	case protocol.Feed, protocol.FeedEnd, protocol.Report:
+		p.say(m)
 		return
 	}
 	over, err := p.write(m)
@@ -141,21 +151,29 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 // write tells why a frame was not sent, and whether that is because the connection
 // is over.
 func (p *peer) write(m protocol.Message) (over bool, err error) {
-	var frame []byte
+	frame, err := p.encode(m)
+	if err != nil {
+		return false, err
+	}
+	err = p.put(frame)
+	return err != nil && !refused(err), err
+}
+
+// encode makes a frame, which is good until the next one is made.
+func (p *peer) encode(m protocol.Message) (frame []byte, err error) {
 	err = contain(func() (err error) {
 		frame, err = p.codec.Encode(p.frame[:0], m)
 		return err
 	})
 	if err != nil {
 		p.host.logPanic(p.h, err)
-		return false, err
+		return nil, err
 	}
 	if cap(frame) <= keptFrame {
 		p.frame = frame
 	}
 	p.publishSent(m, frame)
-	err = p.put(frame)
-	return err != nil && !refused(err), err
+	return frame, nil
 }
 
 // publishSent tells whoever watches the wire of a frame: a copy of the message, since
@@ -230,16 +248,25 @@ func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
 // serve answers a call of the peer on a goroutine of its own, or at once where that
 // takes no time; the driver bounds how many there are.
 func (p *peer) serve(e protocol.Serve) {
-	if quick := p.host.quick(p.h, e.Call); quick != nil {
+	streams := e.Follows || e.Feeds
+	if quick := p.host.quick(p.h, e.Call); quick != nil && !streams {
 		e.Call.Caller = p.h.Plugin
-		result, err := serveWith(context.Background(), quick, e.Call)
+		result, err := p.host.serveWith(context.Background(), quick, e.Call)
 		p.step(protocol.Reply{ID: e.ID, Result: result, Err: err})
 		return
 	}
 	s := &serving{key: e.Call.Key}
 	p.serving[e.ID] = s
+	var ctx context.Context = s
+	if streams {
+		s.flow = p.newFlow(s, &e)
+		ctx = s.flow.ctx
+	}
 	p.host.sys.servers.Schedule(func() {
-		result, err := p.host.serve(s, p.h, e.Call)
+		result, err := p.host.serve(ctx, p.h, e.Call)
+		if s.flow != nil {
+			result, err = s.flow.close(result, err)
+		}
 		s.stop()
 		if long := p.fits(result); long != nil {
 			result, err = nil, fmt.Errorf("the host's answer cannot be sent: %w", long)

@@ -16,6 +16,9 @@ import (
 // look-up in the registry's snapshot, then straight through the owner's link. A
 // key that the host itself serves goes to its service, unless a plugin is named.
 //
+// What the call has of a stream, its Progress, Feed and Idle, is told in the package's
+// own page.
+//
 // The call ends at its Deadline or, when it has none, at the owner's default
 // limit; and in any case at ctx's deadline. While the owner starts, the call waits
 // for it; an owner that has failed, was stopped, or waits for its configuration
@@ -33,8 +36,11 @@ func (h *Host) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 // invoke is Invoke for plugins, which may call each other while the host shuts
 // down.
 func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	if err := checkFeed(c); err != nil {
+		return nil, err
+	}
 	if s := h.service(c.Key); s != nil && c.Plugin == "" {
-		return serveWith(ctx, s, c)
+		return h.serveWith(ctx, s, c)
 	}
 	began := time.Now()
 	key := capability.Key(c.Key)
@@ -42,6 +48,7 @@ func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 		return nil, &protocol.Error{Code: protocol.CodeInvalid, Message: "the capability's key", Err: err}
 	}
 	if key.Kind() == capability.KindEvent {
+		c.Progress = nil // it would be told by several at once, who have nothing to say
 		h.fanOut(ctx, c, began)
 		return nil, nil
 	}
@@ -50,6 +57,19 @@ func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 		err = toolFailure(result)
 	}
 	return result, err
+}
+
+// checkFeed refuses a request stream where there can be none.
+func checkFeed(c protocol.Call) error {
+	switch {
+	case c.Feed == nil:
+		return nil
+	case c.Input != nil:
+		return failure(protocol.CodeInvalid, "", c.Key+": a call with a request stream has no input beside it: give one of the two")
+	case capability.Key(c.Key).Kind() == capability.KindEvent:
+		return failure(protocol.CodeInvalid, "", c.Key+": an event has one payload: give it as the input, not as a request stream")
+	}
+	return nil
 }
 
 // callOwner calls whoever owns the key. A call that waits for a restart also
@@ -94,18 +114,35 @@ func awaitEnd(ctx context.Context, who *handle, why error, l limit) error {
 type limit struct {
 	at     time.Time
 	source string
+	// idle is the limit on the time without progress, 0 for none.
+	idle       time.Duration
+	idleSource string
 }
 
 // limitOf picks the deadline of a call that began at a moment and is for a session.
 func limitOf(ctx context.Context, c protocol.Call, who *handle, began time.Time) limit {
-	l := limit{c.Deadline, "the call's own deadline"}
+	l := limit{at: c.Deadline, source: "the call's own deadline"}
 	if c.Deadline.IsZero() {
 		l = usualLimit(c, who, began)
 	}
 	if at, ok := ctx.Deadline(); ok && at.Before(l.at) {
-		l = limit{at, "the caller's deadline"}
+		l = limit{at: at, source: "the caller's deadline"}
 	}
+	l.idle, l.idleSource = idleLimit(c, who)
 	return l
+}
+
+// idleLimit is how long a call may make no progress.
+func idleLimit(c protocol.Call, who *handle) (time.Duration, string) {
+	switch {
+	case c.Idle > 0:
+		return c.Idle, "the call's own idle limit"
+	case c.Idle < 0:
+		return 0, ""
+	case who.man.Host.Timeouts.Idle > 0:
+		return who.timeouts.Idle, "the plugin's limit airi-host.timeouts.idle"
+	}
+	return who.timeouts.Idle, "the host's limit timeouts.idle"
 }
 
 // usualLimit is the deadline of a call whose caller named none.
@@ -119,7 +156,7 @@ func usualLimit(c protocol.Call, who *handle, began time.Time) limit {
 			usual, source = own, "the limit of "+who.man.Dialect+" for such calls"
 		}
 	}
-	return limit{began.Add(usual), source}
+	return limit{at: began.Add(usual), source: source}
 }
 
 // callOn makes one call at one session.
@@ -138,10 +175,24 @@ func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit
 	case wait <= 0:
 		return nil, tooLate(who.Plugin, notCalled(c, who), l)
 	}
-	if to, ok := who.through().(*port); ok {
+	link := who.through()
+	to, local := link.(*port)
+	switch {
+	case !local && c.Feed != nil && !takesFeed(who):
+		return nil, failure(protocol.CodeInvalid, who.Plugin, fmt.Sprintf(
+			"%s of plugin %s was not called: the wire of %s has no request streams: give the call an input", c.Key, who.Plugin, who.man.Dialect))
+	case streams(c, l):
+		return h.throughStream(ctx, link, who, c, l)
+	case local:
 		return h.throughPort(ctx, to, c, l)
 	}
 	return h.throughPeer(ctx, who, c, l, wait)
+}
+
+// takesFeed tells whether a plugin's wire knows request streams.
+func takesFeed(who *handle) bool {
+	_, ok := who.dialect.(protocol.Streaming)
+	return ok
 }
 
 func notCalled(c protocol.Call, who *handle) string {
@@ -186,15 +237,38 @@ func toolFailure(result json.RawMessage) error {
 	return &protocol.PeerError{Message: text, Data: result}
 }
 
-func serveWith(ctx context.Context, s protocol.Service, c protocol.Call) (result json.RawMessage, err error) {
+// serveWith asks a service of the host.
+func (h *Host) serveWith(ctx context.Context, s protocol.Service, c protocol.Call) (json.RawMessage, error) {
+	if l := (limit{at: c.Deadline, source: "the call's own deadline", idle: max(c.Idle, 0), idleSource: "the call's own idle limit"}); streams(c, l) {
+		return h.throughStream(ctx, server{h, s}, nil, c, l)
+	}
 	if !c.Deadline.IsZero() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, c.Deadline)
 		defer cancel()
 	}
+	return contained(ctx, s, c)
+}
+
+func contained(ctx context.Context, s protocol.Service, c protocol.Call) (result json.RawMessage, err error) {
 	err = contain(func() (err error) {
 		result, err = s.Serve(ctx, c)
 		return err
 	})
 	return result, err
 }
+
+// server is a service as the callee of a call with a stream.
+type server struct {
+	host    *Host
+	service protocol.Service
+}
+
+func (s server) invoke(c *call) {
+	s.host.sys.servers.Schedule(func() {
+		c.complete(contained(c.ctx, s.service, c.Call))
+	})
+}
+
+// cancel has nothing to tell, since the call's context has ended.
+func (server) cancel(*call, string) {}

@@ -49,6 +49,9 @@ type call struct {
 	over atomic.Bool
 	// bell rings when the time of a call through a peer is over.
 	bell *time.Timer
+	// stream is what a call has that its caller follows, feeds or bounds by an idle
+	// limit; nil for all others.
+	stream *stream
 }
 
 // answer is how a call ended.

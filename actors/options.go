@@ -78,6 +78,9 @@ type Timeouts struct {
 	Drain time.Duration
 	// Call bounds a call whose caller names no deadline: 30 s.
 	Call time.Duration
+	// Idle bounds a call's wait for its next intermediate item, or for its result, where
+	// the caller says nothing of it: none.
+	Idle time.Duration
 	// Capabilities bounds a wait for required capabilities: 15 s.
 	Capabilities time.Duration
 }
@@ -98,6 +101,7 @@ func (t Timeouts) withDefaults() Timeouts {
 		Stop:         orDefault(t.Stop, defaultStopTimeout),
 		Drain:        orDefault(t.Drain, defaultDrainTimeout),
 		Call:         orDefault(t.Call, defaultCallTimeout),
+		Idle:         max(t.Idle, 0),
 		Capabilities: orDefault(t.Capabilities, defaultCapabilityTimeout),
 	}
 }
@@ -130,11 +134,20 @@ type Limits struct {
 	Facts int
 	// Frame is the largest frame of a peer in bytes: 64 MiB.
 	Frame int
+	// StreamItems is how many items of one call may wait for whoever takes them: those
+	// that a peer sends to a caller who follows, and those of a peer's request stream:
+	// 1024. StreamBytes is how many bytes they may have, beside one item: 8 MiB. A peer
+	// that sends more ends its call as overloaded; compiled-in code waits. From half of
+	// it on the host reads from the peer no faster than they are taken, for 20 ms and
+	// 50 µs an item.
+	StreamItems, StreamBytes int
 }
 
 const (
-	defaultLogLines = 1000
-	defaultFacts    = 256
+	defaultLogLines    = 1000
+	defaultFacts       = 256
+	defaultStreamItems = 1024
+	defaultStreamBytes = 8 << 20
 )
 
 func (l Limits) withDefaults() Limits {
@@ -143,6 +156,9 @@ func (l Limits) withDefaults() Limits {
 		LogLines: orDefault(l.LogLines, defaultLogLines),
 		Facts:    orDefault(l.Facts, defaultFacts),
 		Frame:    l.Frame,
+
+		StreamItems: orDefault(l.StreamItems, defaultStreamItems),
+		StreamBytes: orDefault(l.StreamBytes, defaultStreamBytes),
 	}
 }
 

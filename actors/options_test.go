@@ -17,8 +17,8 @@ func TestTimeouts_haveDefaults(t *testing.T) {
 		Drain: 10 * time.Second, Call: 30 * time.Second, Capabilities: 15 * time.Second,
 	}
 	require.Equal(t, want, Timeouts{}.withDefaults())
-	require.Equal(t, want, Timeouts{Load: -1, Init: -1, Setup: -1, Stop: -1, Drain: -1, Call: -1, Capabilities: -1}.withDefaults())
-	own := Timeouts{Load: 1, Init: 2, Setup: 3, Stop: 4, Drain: 7, Call: 5, Capabilities: 6}
+	require.Equal(t, want, Timeouts{Load: -1, Init: -1, Setup: -1, Stop: -1, Drain: -1, Call: -1, Idle: -1, Capabilities: -1}.withDefaults())
+	own := Timeouts{Load: 1, Init: 2, Setup: 3, Stop: 4, Drain: 7, Call: 5, Idle: 8, Capabilities: 6}
 	require.Equal(t, own, own.withDefaults())
 	for step, limit := range map[protocol.Step]time.Duration{
 		protocol.StepLoad: 1, protocol.StepInit: 2, protocol.StepSetup: 3, protocol.StepStop: 4,
@@ -28,10 +28,10 @@ func TestTimeouts_haveDefaults(t *testing.T) {
 }
 
 func TestLimits_haveDefaults(t *testing.T) {
-	want := Limits{Pending: 4096, LogLines: 1000, Facts: 256}
+	want := Limits{Pending: 4096, LogLines: 1000, Facts: 256, StreamItems: 1024, StreamBytes: 8 << 20}
 	require.Equal(t, want, Limits{}.withDefaults())
-	require.Equal(t, want, Limits{Pending: -1, LogLines: -1, Facts: -1}.withDefaults())
-	own := Limits{Pending: 1, LogLines: 2, Facts: 3, Frame: 4}
+	require.Equal(t, want, Limits{Pending: -1, LogLines: -1, Facts: -1, StreamItems: -1, StreamBytes: -1}.withDefaults())
+	own := Limits{Pending: 1, LogLines: 2, Facts: 3, Frame: 4, StreamItems: 5, StreamBytes: 6}
 	require.Equal(t, own, own.withDefaults())
 }
 
@@ -39,7 +39,7 @@ func TestTimeouts_ofAManifestBeatTheHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := startHostWith(t, Options{Timeouts: Timeouts{Load: time.Hour, Drain: time.Minute}})
 		m := manifestFor("a")
-		m.Host.Timeouts = manifest.Timeouts{Init: 2, Setup: 3, Stop: 4, Call: 5, Capabilities: 6}
-		require.Equal(t, Timeouts{Load: time.Hour, Init: 2, Setup: 3, Stop: 4, Drain: time.Minute, Call: 5, Capabilities: 6}, h.timeoutsOf(m))
+		m.Host.Timeouts = manifest.Timeouts{Init: 2, Setup: 3, Stop: 4, Call: 5, Idle: 8, Capabilities: 6}
+		require.Equal(t, Timeouts{Load: time.Hour, Init: 2, Setup: 3, Stop: 4, Drain: time.Minute, Call: 5, Idle: 8, Capabilities: 6}, h.timeoutsOf(m))
 	})
 }

@@ -82,6 +82,12 @@ type peer struct {
 	// owes tells that the next reply is an error in the place of a result that
 	// could not be sent.
 	owes bool
+	// held are the frames of the last input of a stream that found no room, unsaid is
+	// why one cannot be sent at all. crowd is where an item was put, for who should
+	// get a chance to take it.
+	held   [][]byte
+	unsaid error
+	crowd  *backlog
 }
 
 var _ link = (*peer)(nil)
@@ -168,7 +174,11 @@ func (p *peer) begin(c *call) (leads bool) {
 	p.nextID++
 	c.id = p.nextID
 	p.calls[c.id] = c
-	p.step(protocol.Invoke{ID: c.id, Call: c.Call})
+	p.step(protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil})
+	if c.stream != nil {
+		p.recall()
+		return false
+	}
 	return p.takeTurn()
 }
 

@@ -30,7 +30,7 @@ type far struct {
 }
 
 // connect starts a host with one plugin, "far", at the other end of a pipe.
-func connect(t *testing.T, opts Options, pipe memory.Options, d plain) *far {
+func connect(t *testing.T, opts Options, pipe memory.Options, d protocol.Dialect) *far {
 	t.Helper()
 	opts.Dialects = append(opts.Dialects, d)
 	f := &far{t: t, host: startHostWith(t, opts)}
@@ -50,7 +50,7 @@ func farManifest(fields ...field) *manifest.Manifest {
 }
 
 // ready is a far end whose session is ready, with these offers.
-func ready(t *testing.T, opts Options, pipe memory.Options, d plain, keys ...string) *far {
+func ready(t *testing.T, opts Options, pipe memory.Options, d protocol.Dialect, keys ...string) *far {
 	t.Helper()
 	f := connect(t, opts, pipe, d)
 	_, err := f.host.Load(t.Context(), farManifest(), StartOptions{})
@@ -127,13 +127,13 @@ func TestPeer_carriesOutEffectsInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := ready(t, Options{}, memory.Options{}, plain{})
 		events := listen(t, f.host, KindChannel|KindWire|KindDropped, nil)
-		f.says("both ways", "emit hello", "drop thing", "progress 1", "chunk r")
+		f.says("both ways", "emit hello", "drop thing", "progress 1 x", "alive 1", "chunk r")
 		f.hears("first", "third")
 		require.Equal(t, []string{
 			"far wire true both ways", "far wire false first", "far channel true second", "far wire false third",
 			"far wire true emit hello", "far channel true hello",
 			"far wire true drop thing", "far drops thing 1 because",
-			"far wire true progress 1", "far drops progress 1 nobody follows the call",
+			"far wire true progress 1 x", "far drops progress 1 nobody follows the call", "far wire true alive 1",
 			"far wire true chunk r", "far drops chunk 1 no such route: r",
 		}, events.all())
 	})

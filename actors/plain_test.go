@@ -27,6 +27,13 @@ func (p plain) NewDriver(protocol.Settings) protocol.Driver {
 	return &plainDriver{plain: p, calls: map[protocol.CallID]bool{}, owed: map[protocol.RequestID]bool{}}
 }
 
+// streaming is the same with request streams.
+type streaming struct{ plain }
+
+func (streaming) Streams() {}
+
+var _ protocol.Streaming = streaming{}
+
 // plainCodec takes lines as they are.
 type plainCodec struct{}
 
@@ -71,7 +78,20 @@ func (d *plainDriver) Step(_ time.Time, in protocol.Input, out []protocol.Effect
 		return append(out, protocol.Ran{Step: in.Step})
 	case protocol.Invoke:
 		d.calls[in.ID] = true
-		return append(out, send("call %d %s %s", in.ID, in.Call.Key, in.Call.Input))
+		line := fmt.Sprintf("call %d %s %s", in.ID, in.Call.Key, in.Call.Input)
+		if in.Follows {
+			line += " follows"
+		}
+		if in.Feeds {
+			line += " feeds"
+		}
+		return append(out, send("%s", line))
+	case protocol.Feed:
+		return append(out, send("feed %d %s", in.ID, in.Item))
+	case protocol.FeedEnd:
+		return append(out, send("feed-end %d %v", in.ID, in.Err), send("and that was all"))
+	case protocol.Report:
+		return append(out, send("report %d %s", in.ID, in.Item))
 	case protocol.Cancel:
 		if !d.calls[in.ID] {
 			return out
@@ -132,9 +152,11 @@ func (d *plainDriver) received(line string, out []protocol.Effect) []protocol.Ef
 		out = append(out, protocol.Offered{Offer: protocol.Offer{Key: rest, Invocable: true}})
 	case "retract":
 		out = append(out, protocol.Retracted{Key: rest})
-	case "serve":
+	case "serve", "follow", "serve-fed":
 		d.owed[protocol.RequestID(id)] = true
-		out = append(out, protocol.Serve{ID: protocol.RequestID(id), Call: protocol.Call{Key: text}})
+		out = append(out, protocol.Serve{
+			ID: protocol.RequestID(id), Call: protocol.Call{Key: text}, Follows: word == "follow", Feeds: word == "serve-fed",
+		})
 	case "abandon":
 		out = append(out, protocol.Abandon{ID: protocol.RequestID(id)})
 	case "emit":
@@ -145,7 +167,17 @@ func (d *plainDriver) received(line string, out []protocol.Effect) []protocol.Ef
 	case "untimer":
 		out = append(out, protocol.StopTimer{Timer: protocol.TimerID(id)})
 	case "progress":
+		out = append(out, protocol.Progress{ID: protocol.CallID(id), Item: json.RawMessage(text)})
+	case "alive":
 		out = append(out, protocol.Progress{ID: protocol.CallID(id)})
+	case "fed":
+		out = append(out, protocol.Fed{ID: protocol.RequestID(id), Item: json.RawMessage(text)})
+	case "fed-end":
+		end := protocol.FedEnd{ID: protocol.RequestID(id)}
+		if text != "" {
+			end.Err = errors.New(text)
+		}
+		out = append(out, end)
 	case "chunk":
 		out = append(out, protocol.Chunk{Route: rest})
 	case "drop":

@@ -68,7 +68,7 @@ func (p plugins) running(plugin string) (*handle, error) {
 func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (json.RawMessage, error) {
 	c.Caller = who.Plugin
 	if s := h.methods[who.man.Dialect][c.Key]; s != nil {
-		return serveWith(ctx, s, c)
+		return h.serveWith(ctx, s, c)
 	}
 	if h.service(c.Key) == nil {
 		if err := mayInvoke(who, c.Key); err != nil {

@@ -20,16 +20,21 @@ func (p *peer) receive(record []byte) {
 	}
 	for _, m := range messages {
 		p.host.publishWire(p.h, true, m)
-		p.take(protocol.Received{Message: m})
+		if crowd := p.take(protocol.Received{Message: m}); crowd != nil && crowd.isCrowded() {
+			crowd.giveWay()
+		}
 	}
 }
 
 // take gives the driver what was received, or nothing, and notes whether there is more.
-func (p *peer) take(in protocol.Input) {
+// It returns where an item of a stream was put, if one was.
+func (p *peer) take(in protocol.Input) (crowd *backlog) {
 	p.lock()
 	defer p.unlock()
 	p.more = p.waiter != nil && p.waiter.Ready() && !p.gate.isFull()
 	if in != nil {
 		p.step(in)
 	}
+	crowd, p.crowd = p.crowd, nil
+	return crowd
 }

@@ -11,6 +11,8 @@ import (
 // before they ask for anything of a context, so that little of it is made at first.
 type serving struct {
 	key string
+	// flow is what it has if the peer follows or feeds it, else nil.
+	flow *flow
 
 	mu  sync.Mutex
 	err error

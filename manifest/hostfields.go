@@ -54,6 +54,7 @@ var timeoutsShape = shape[Timeouts]{fields: []field[Timeouts]{
 	{"setup", "", timeout(func(t *Timeouts) *time.Duration { return &t.Setup })},
 	{"stop", "", timeout(func(t *Timeouts) *time.Duration { return &t.Stop })},
 	{"call", "", timeout(func(t *Timeouts) *time.Duration { return &t.Call })},
+	{"idle", "", timeout(func(t *Timeouts) *time.Duration { return &t.Idle })},
 	{"capabilities", "", timeout(func(t *Timeouts) *time.Duration { return &t.Capabilities })},
 }}
 

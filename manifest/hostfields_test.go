@@ -19,7 +19,7 @@ func TestHostFields_wholeObject(t *testing.T) {
 		"configuration": {"required": true, "schema": {"type": "object", "x": [1, 2]}},
 		"invoke": ["tool:*", "*"],
 		"env": {"PLAIN": "a", "EMPTY": "", "ESCAPED": "$${HOME}"},
-		"timeouts": {"load": "1s", "init": 2000, "setup": "3s", "stop": "4s", "call": "5s", "capabilities": "6s"},
+		"timeouts": {"load": "1s", "init": 2000, "setup": "3s", "stop": "4s", "call": "5s", "idle": "7s", "capabilities": "6s"},
 		"limits": {"frameBytes": 134217728, "pendingCalls": 5, "logLines": 100000},
 		"scope": "acme", "priority": -7}}`).Host
 
@@ -35,7 +35,7 @@ func TestHostFields_wholeObject(t *testing.T) {
 		Env:           map[string]string{"PLAIN": "a", "EMPTY": "", "ESCAPED": "${HOME}"},
 		Timeouts: Timeouts{
 			Load: time.Second, Init: 2 * time.Second, Setup: 3 * time.Second,
-			Stop: 4 * time.Second, Call: 5 * time.Second, Capabilities: 6 * time.Second,
+			Stop: 4 * time.Second, Call: 5 * time.Second, Idle: 7 * time.Second, Capabilities: 6 * time.Second,
 		},
 		Limits:   Limits{FrameBytes: MaxFrameBytes, PendingCalls: 5, LogLines: MaxLogLines},
 		Scope:    "acme",

@@ -132,6 +132,9 @@ type Timeouts struct {
 	Stop time.Duration
 	// Call: for one call, when the caller gives no deadline.
 	Call time.Duration
+	// Idle: for the next intermediate item of a call or for its result, when the caller
+	// says nothing of it.
+	Idle time.Duration
 	// Capabilities: until what it requires is ready.
 	Capabilities time.Duration
 }

@@ -105,11 +105,16 @@ type HostLimits struct {
 	// Facts is how many offers, made and taken back, may wait for a plugin's session
 	// before the host stops reading from it, at most MaxFacts.
 	Facts int
+	// StreamItems is how many items of one call's stream, in one direction, may wait
+	// for whoever takes them, at most MaxStreamItems; StreamBytes how many bytes they
+	// may have, beside one item, at most [MaxFrameBytes].
+	StreamItems, StreamBytes int
 }
 
 // The bounds of settings.
 const (
-	MaxFacts = 65_536
+	MaxFacts       = 65_536
+	MaxStreamItems = 65_536
 	// MinMemoryBytes is less than any worker starts with.
 	MinMemoryBytes = 1 << 20
 	// MaxProcesses is as many as Linux has.

@@ -110,6 +110,8 @@ var restartShape = shape[RestartSettings]{
 var hostLimitsShape = shape[HostLimits]{fields: append(
 	partly(limitsShape, func(l *HostLimits) *Limits { return &l.Limits }),
 	field[HostLimits]{"facts", "", integer(func(l *HostLimits) *int { return &l.Facts }, 1, MaxFacts)},
+	field[HostLimits]{"streamItems", "", integer(func(l *HostLimits) *int { return &l.StreamItems }, 1, MaxStreamItems)},
+	field[HostLimits]{"streamBytes", "", integer(func(l *HostLimits) *int { return &l.StreamBytes }, 1, MaxFrameBytes)},
 )}
 
 // partly are the fields of a shape, in an object that holds more than they fill.

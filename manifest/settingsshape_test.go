@@ -79,6 +79,8 @@ func TestSettingsSchema_hasTheReadersLimits(t *testing.T) {
 	require.EqualValues(t, MaxPendingCalls, limits["pendingCalls"].Maximum)
 	require.EqualValues(t, MaxLogLines, limits["logLines"].Maximum)
 	require.EqualValues(t, MaxFacts, limits["facts"].Maximum)
+	require.EqualValues(t, MaxStreamItems, limits["streamItems"].Maximum)
+	require.EqualValues(t, MaxFrameBytes, limits["streamBytes"].Maximum)
 	require.EqualValues(t, 8760, MaxCPUTime/time.Hour)
 }
 

@@ -39,6 +39,16 @@
 //
 //	err := plugin.From(ctx).Call(ctx, "tool:greet", Person{"Ada"}, &result)
 //
+// # Streams
+//
+// A handler tells who called it how far it is with [Report]; one whose whole answer is
+// a stream is offered by [Stream]. A call follows that with the option [Follow], sends
+// a stream of its own with [Feeding], which the handler reads from [Feed], and gives up
+// on a callee that reports nothing for a while with [Idle]:
+//
+//	err := plugin.From(ctx).Call(ctx, "model:TEXT_SMALL", prompt, nil,
+//		plugin.Follow(func(word string) error { return show(word) }), plugin.Idle(10*time.Second))
+//
 // # As a Paperclip worker
 //
 // [Main], or [ServePaperclip] over any pair of streams, makes the plugin a worker of
@@ -56,7 +66,8 @@
 //	                       only this project's host has, goes by airi-host.invoke
 //	Session.Log            the notification log
 //
-// Session.Wait and Session.Send have no counterpart there and return an error that
+// This wire knows no streams: nobody follows a worker's handlers, and a call of the
+// host's brings nothing before its result. Session.Wait and Session.Send have no counterpart there and return an error that
 // says what to do instead, and so do offers, made while the plugin runs, of what the
 // manifest does not declare; data, actions and events need no declaration. Environment
 // drivers are not served.
@@ -70,8 +81,9 @@
 //
 // # Limits
 //
-// Those of a worker are [PaperclipOptions]: calls in flight, the length of a frame,
-// what may wait for a host that does not read. At the last one whoever answers,
-// calls or logs waits; nothing is dropped. When the host is gone, or sends SIGTERM,
-// the contexts of all handlers end, and the worker soon after.
+// A stream that is collected for a caller who does not follow has at most 1024 items
+// and 8 MiB. The limits of a worker are [PaperclipOptions]: calls in flight, the length
+// of a frame, what may wait for a host that does not read. At the last one whoever
+// answers, calls or logs waits; nothing is dropped. When the host is gone, or sends
+// SIGTERM, the contexts of all handlers end, and the worker soon after.
 package plugin

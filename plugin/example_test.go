@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/airi-host/airi-host/plugin"
 )
@@ -82,4 +83,65 @@ func ExampleServePaperclip() {
 	// Output:
 	// {"jsonrpc":"2.0","id":1,"result":42}
 	// <nil>
+}
+
+// A handler whose answer is a stream. Whoever follows the call gets each word as it is
+// emitted; whoever does not, as a Paperclip host, all of them at the end.
+func ExampleStream() {
+	p := plugin.Define("speller")
+	plugin.Stream(p, "data:spell", func(_ context.Context, in struct{ Text string }, emit func(string) error) error {
+		for word := range strings.FieldsSeq(in.Text) {
+			if err := emit(word); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	host := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"getData","params":{"key":"spell","params":{"text":"one two"}}}` + "\n")
+	err := plugin.ServePaperclip(context.Background(), p, plugin.PaperclipOptions{
+		In: host, Out: struct{ io.Writer }{os.Stdout}, // wrapped, so that it stays open
+	})
+	fmt.Println(err)
+	// Output:
+	// {"jsonrpc":"2.0","id":1,"result":["one","two"]}
+	// <nil>
+}
+
+// A tool that takes a while says how far it is. A caller who follows is told; one with
+// an idle limit knows that the tool has not hung.
+func ExampleReport() {
+	p := plugin.Define("importer")
+	plugin.Tool(p, "import", func(ctx context.Context, in struct{ Files []string }) (plugin.Result, error) {
+		for i, file := range in.Files {
+			if err := plugin.Report(ctx, map[string]any{"file": file, "of": len(in.Files)}); err != nil {
+				return plugin.Result{Content: fmt.Sprint("imported ", i)}, err
+			}
+			// …
+		}
+		return plugin.Text("done"), nil
+	})
+}
+
+// A plugin that follows a model of another one, and passes on what it says.
+func ExampleFollow() {
+	p := plugin.Define("speaker")
+	plugin.Stream(p, "model:SPEECH", func(ctx context.Context, text string, say func([]byte) error) error {
+		return plugin.From(ctx).Call(ctx, "model:VOICE", text, nil,
+			plugin.Follow(func(sound []byte) error { return say(sound) }),
+			plugin.Idle(10*time.Second))
+	})
+}
+
+// A model that is fed with a stream, sound as it is spoken, and answers at its end.
+func ExampleFeed() {
+	p := plugin.Define("listener")
+	plugin.Model(p, "TRANSCRIPTION", func(ctx context.Context, _ any) (heard int, err error) {
+		for sound, err := range plugin.Feed[[]byte](ctx) {
+			if err != nil {
+				return heard, err
+			}
+			heard += len(sound)
+		}
+		return heard, nil
+	})
 }

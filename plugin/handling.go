@@ -15,6 +15,8 @@ type handling struct {
 	request json.RawMessage
 	// invocation is the id that a Paperclip host gave to the call, or "".
 	invocation string
+	// flow is what the call has beside an input and a result, or nil.
+	flow *flow
 }
 
 type handlingKey struct{}

@@ -71,7 +71,7 @@ func (s *Session) Invoke(ctx context.Context, call *protocol.Call) (json.RawMess
 			Message: fmt.Sprintf("plugin %s has no handler for %s", s.home.Module().Plugin, call.Key),
 		}
 	}
-	return h(&handling{Context: ctx, session: s, scope: call.Scope}, call.Input)
+	return h(&handling{Context: ctx, session: s, scope: call.Scope, flow: flowOf(call)}, call.Input)
 }
 
 // Listens tells whether the plugin listens to its channel.
@@ -108,6 +108,9 @@ func (s *Session) Call(ctx context.Context, key string, in, out any, opts ...Cal
 	call := protocol.Call{Key: key, Input: input, Scope: Scope(ctx)}
 	for _, say := range opts {
 		say(&call)
+	}
+	if call.Feed != nil && in == nil {
+		call.Input = nil
 	}
 	result, err := s.home.Serve(ctx, call)
 	if err != nil || out == nil {

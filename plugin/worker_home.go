@@ -70,6 +70,9 @@ func (h home) Log() *slog.Logger { return h.w.log }
 // Serve calls the host: a method of its own ("state.get"), or what has a colon in
 // its key and is thus a capability, of which a host of this project is asked.
 func (h home) Serve(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	if c.Feed != nil {
+		return nil, h.w.fault(protocol.CodeInvalid, c.Key+" was not called: a Paperclip host takes no request stream: give the call an input")
+	}
 	if c.Deadline.IsZero() {
 		c.Deadline = time.Now().Add(defaultCallTime)
 	}

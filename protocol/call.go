@@ -36,7 +36,9 @@ type Call struct {
 	// Deadline is when the caller stops waiting; zero stands for the default.
 	Deadline time.Time
 	// Idle is how long the caller waits for the next intermediate item or for the
-	// result; each item starts it anew. Zero or less leaves the Deadline alone.
+	// result; each item starts it anew. Zero stands for what the plugin's manifest or
+	// the host says, which is nothing unless told otherwise; below zero there is none.
+	// The Deadline ends the call in any case.
 	Idle time.Duration
 	// Progress is given the intermediate items of the call, in order and one at a
 	// time, before the call is over: the chunks of a response stream, the reports of
@@ -44,10 +46,16 @@ type Call struct {
 	// result only. An error tells whoever sends that the item was not taken, and why;
 	// sending may wait for a caller that is slow.
 	Progress func(item json.RawMessage) error
+	// Alive tells, without an item, that the callee is still at it, and starts Idle
+	// anew. Whoever carries the call sets it for the callee; nil where nobody waits for
+	// a sign of life.
+	Alive func()
 	// Feed is a request stream: the items that go in behind Input, which is nil then.
 	// It is read once, as fast as the callee takes it, and ends with the call; an
-	// error as its last element tells the callee that the stream has failed. Nil for
-	// a call with one input.
+	// error as its last element tells the callee that the stream has failed. It runs on
+	// a goroutine of the call's, and is told by its yield when nobody reads it any more;
+	// where it waits for its next item it is left alone when the call is over, so that
+	// it should end with the caller's context. Nil for a call with one input.
 	Feed iter.Seq2[json.RawMessage, error]
 	// Trace is a W3C traceparent value, or "".
 	Trace string

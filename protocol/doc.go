@@ -16,6 +16,7 @@
 //	a hook to run     ──▶ Run        ─┤                 ├─▶ Complete   (a caller gets its answer)
 //	a call to make    ──▶ Invoke     ─┼─▶ Driver.Step ──┼─▶ Serve      (the peer calls the host)
 //	a host's answer   ──▶ Reply      ─┤                 ├─▶ Ran, Offered, Retracted (facts)
+//	an item, a report ──▶ Feed, …    ─┤                 ├─▶ Progress, Fed (what streams)
 //	the end           ──▶ Closed     ─┘                 └─▶ Dropped, Fail, SetTimer, …
 //
 // A plugin compiled into the host needs neither: it is a [Program], and a [Port]

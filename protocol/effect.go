@@ -23,7 +23,8 @@ type Complete struct {
 }
 
 // Progress is an intermediate item of a call that the host made: a chunk of a
-// stream, a callback, a report. It restarts the call's idle limit.
+// stream, a callback, a report. It restarts the call's idle limit. Without an Item it
+// does no more than that, as for what a driver collects for a caller who does not follow.
 type Progress struct {
 	ID   CallID
 	Item json.RawMessage

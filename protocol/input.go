@@ -36,7 +36,9 @@ type Invoke struct {
 	Feeds bool
 }
 
-// Feed is one item of the request stream of a call that the host makes.
+// Feed is one item of the request stream of a call that the host makes. Where the peer
+// has no room for its frame, that is sent later, before anything else of the call but
+// its Cancel, after which it is not sent; so it is with FeedEnd and Report.
 type Feed struct {
 	ID   CallID
 	Item json.RawMessage

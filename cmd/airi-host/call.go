@@ -23,6 +23,7 @@ type callOptions struct {
 	plugin  string
 	scope   string
 	timeout time.Duration
+	idle    time.Duration
 	follow  bool
 }
 
@@ -33,8 +34,11 @@ as soon as its KEY is ready, or when no plugin can become ready any more; --time
 that wait and the call together. A result with an "error" is a failed call. Problems of other
 plugins and what plugins log go to standard error.
 
-With --follow what comes is printed as one JSON object a line, the result as the last one:
-  {"event":"result","result":…}`
+With --follow what comes is printed as one JSON object a line: what the plugin reports while
+it is at it, or the items of its stream, and the result as the last one:
+  {"event":"progress","item":…}
+  {"event":"result","result":…}
+A plugin that is still at it can be told from one that hangs by --idle.`
 
 func (c *cli) callCommand() *cobra.Command {
 	var opts callOptions
@@ -64,13 +68,14 @@ func (c *cli) callCommand() *cobra.Command {
 	cmd.Flags().StringVar(&opts.plugin, "plugin", "", "which plugin's capability, where several offer it")
 	cmd.Flags().StringVar(&opts.scope, "scope", "", "the tenant")
 	cmd.Flags().DurationVar(&opts.timeout, "timeout", 0, "the deadline, the start included; 0 or less stands for the defaults: 30s for the start, 30s for the call")
+	cmd.Flags().DurationVar(&opts.idle, "idle", 0, "how long the plugin may report nothing; 0 stands for what its manifest says, less for no such limit")
 	cmd.Flags().BoolVar(&opts.follow, "follow", false, "print what comes, an object a line")
 	return cmd
 }
 
 // call is the call to make, but for its input.
 func (o callOptions) call(key string, now time.Time) (protocol.Call, error) {
-	one := protocol.Call{Key: key, Plugin: o.plugin, Scope: o.scope}
+	one := protocol.Call{Key: key, Plugin: o.plugin, Scope: o.scope, Idle: o.idle}
 	if err := capability.Key(key).Validate(); err != nil {
 		return one, usageError{fmt.Errorf("KEY: %w", err)}
 	}
@@ -123,6 +128,9 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 	defer release()
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
+	if opts.follow {
+		one.Progress = c.printItem
+	}
 	caller := &caller{
 		host: h.Host, list: found.Manifests, call: one, timeout: opts.timeout,
 		journal: follow(h.Host, func(actors.Event) {}), start: c.settings.start,
@@ -168,6 +176,17 @@ func (c *cli) printResult(result json.RawMessage, follow bool) error {
 		return fmt.Errorf("the result is not JSON: %w", err)
 	}
 	return nil
+}
+
+// printItem prints an item that comes before the result.
+func (c *cli) printItem(item json.RawMessage) error {
+	c.encode(itemLine{"progress", item})
+	return nil
+}
+
+type itemLine struct {
+	Event string          `json:"event"`
+	Item  json.RawMessage `json:"item"`
 }
 
 type resultLine struct {

@@ -15,10 +15,10 @@ import (
 )
 
 func TestCallOptions_makeACall(t *testing.T) {
-	o := callOptions{dirs: []string{"d"}, plugin: "p", scope: "s", timeout: time.Second}
+	o := callOptions{dirs: []string{"d"}, plugin: "p", scope: "s", timeout: time.Second, idle: time.Minute}
 	one, err := o.call("tool:x", noon)
 	require.NoError(t, err)
-	require.Equal(t, protocol.Call{Key: "tool:x", Plugin: "p", Scope: "s", Deadline: noon.Add(time.Second)}, one)
+	require.Equal(t, protocol.Call{Key: "tool:x", Plugin: "p", Scope: "s", Deadline: noon.Add(time.Second), Idle: time.Minute}, one)
 
 	for _, none := range []time.Duration{0, -time.Second} {
 		o.timeout = none

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -63,6 +65,30 @@ func TestCaller_callsAsSoonAsTheKeyIsReady(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"content":"quick"}`, string(result))
 	require.Nil(t, k.outcomes, "it waited for the other plugin")
+}
+
+// TestCaller_followsTheCall sees the command line's own lines.
+func TestCaller_followsTheCall(t *testing.T) {
+	p := plugin.Define("counts")
+	plugin.Stream(p, "model:COUNT", func(ctx context.Context, _ any, emit func(any) error) error {
+		if err := errors.Join(emit(1), emit(map[string]string{"two": "<2>"})); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"counts": p}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Shutdown(context.Background())) }()
+	var out bytes.Buffer
+	c := &cli{out: newOutput(&out), output: outputText}
+	k := &caller{
+		host: host, list: manifests(ofProgram("counts")), journal: follow(host, func(actors.Event) {}),
+		call: protocol.Call{Key: "model:COUNT", Progress: c.printItem, Idle: 100 * time.Millisecond},
+	}
+	_, err = k.run(context.Background())
+	require.EqualError(t, err, "model:COUNT of plugin counts made no progress for 100ms (the call's own idle limit)")
+	require.Equal(t, `{"event":"progress","item":1}`+"\n"+`{"event":"progress","item":{"two":"\u003c2\u003e"}}`+"\n", out.String())
 }
 
 func TestCaller_waitsForThePluginThatIsNamed(t *testing.T) {

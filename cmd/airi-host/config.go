@@ -124,13 +124,16 @@ func (s *settings) restart(once bool) actors.RestartPolicy {
 
 func (s *settings) limits() actors.Limits {
 	l := s.Limits
-	return actors.Limits{Pending: l.PendingCalls, LogLines: l.LogLines, Facts: l.Facts, Frame: l.FrameBytes}
+	return actors.Limits{
+		Pending: l.PendingCalls, LogLines: l.LogLines, Facts: l.Facts, Frame: l.FrameBytes,
+		StreamItems: l.StreamItems, StreamBytes: l.StreamBytes,
+	}
 }
 
 func (s *settings) timeouts() actors.Timeouts {
 	t := s.Timeouts
 	return actors.Timeouts{
-		Load: t.Load, Init: t.Init, Setup: t.Setup, Stop: t.Stop, Call: t.Call, Capabilities: t.Capabilities,
+		Load: t.Load, Init: t.Init, Setup: t.Setup, Stop: t.Stop, Call: t.Call, Idle: t.Idle, Capabilities: t.Capabilities,
 	}
 }
 

@@ -1,0 +1,173 @@
+package actors
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/transport"
+	"github.com/airi-host/airi-host/transport/ndjson"
+)
+
+// The streams of a peer: what it sends of a call that it answers, and what it is sent.
+
+// recall ends the reader's standing by: who takes a stream has no time to receive. It
+// is called under the lock.
+func (p *peer) recall() {
+	if p.who == nobody {
+		p.who = theReader
+		p.resume <- struct{}{}
+	}
+}
+
+// progress puts an item of a call where its caller takes it. It runs under the lock.
+func (p *peer) progress(e protocol.Progress) {
+	c := p.calls[e.ID]
+	if c != nil && c.stream != nil {
+		c.stream.touch()
+	}
+	switch {
+	case e.Item == nil: // a sign of life
+	case c == nil || c.stream == nil || c.stream.follow == nil:
+		p.host.drop(p.h, "progress", "nobody follows the call", 1)
+	default:
+		p.queue(c, e.Item)
+	}
+}
+
+// queue lets an item wait for its caller, or ends the call where too much waits.
+func (p *peer) queue(c *call, item json.RawMessage) {
+	waiting := c.stream.backlog
+	taken, full := waiting.put(item)
+	if full == nil {
+		if !taken {
+			p.host.drop(p.h, "progress", "its caller took no more", 1)
+		}
+		p.crowd = waiting
+		return
+	}
+	p.host.drop(p.h, "progress", c.Key+": its caller is too slow", uint64(waiting.leave()+1))
+	delete(p.calls, c.id)
+	c.complete(nil, failure(protocol.CodeOverloaded, p.h.Plugin, fmt.Sprintf(
+		"%s of plugin %s sends faster than its caller takes: %s: take its items faster, or raise the host's limit", c.Key, p.h.Plugin, full)))
+	p.step(protocol.Cancel{ID: c.id, Reason: "overloaded"})
+}
+
+// feed sends a call's request stream to the peer, as far as that has room.
+func (p *peer) feed(s *stream, one *call) {
+	awaited := func() bool { return p.calls[one.id] == one }
+	s.pull(func(f fedItem) bool {
+		var in protocol.Input = protocol.Feed{ID: one.id, Item: f.item}
+		if f.over {
+			in = protocol.FeedEnd{ID: one.id, Err: f.err}
+		}
+		err := p.deliver(s.ctx, in, f.item, awaited)
+		if err != nil && s.ctx.Err() == nil {
+			e := failure(protocol.CodeInvalid, p.h.Plugin, fmt.Sprintf("the request stream of %s of plugin %s cannot be sent", one.Key, p.h.Plugin))
+			e.Err = err
+			s.end(e, "not sent")
+		}
+		return err == nil
+	})
+}
+
+// deliver gives the driver an input that is part of a stream. Where the peer has no
+// room for its frame it waits, until ctx ends, and leaves the lock to others meanwhile.
+// It fails at once when the call is not awaited any more.
+func (p *peer) deliver(ctx context.Context, in protocol.Input, payload json.RawMessage, awaited func() bool) error {
+	if err := p.fits(payload); err != nil {
+		return err
+	}
+	next := func() ([][]byte, error) { return p.tell(in, awaited) }
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		if !p.isBusy() {
+			held, err := next()
+			if err != nil || len(held) == 0 {
+				return err
+			}
+			next = func() ([][]byte, error) { return p.release(held, awaited) }
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// How long a stream pauses when its peer has no room: at first, and at most.
+const (
+	firstPause   = time.Millisecond
+	longestPause = 64 * time.Millisecond
+)
+
+// errNotAwaited tells that a stream's call is over.
+var errNotAwaited = errors.New("nobody waits for it any more")
+
+// tell gives the driver the input, and returns the frames that found no room.
+func (p *peer) tell(in protocol.Input, awaited func() bool) (held [][]byte, err error) {
+	p.lock()
+	defer p.unlock()
+	if p.closed || !awaited() {
+		return nil, errNotAwaited
+	}
+	p.held, p.unsaid = nil, nil
+	p.step(in)
+	return p.held, p.unsaid
+}
+
+// say sends a frame of a stream, or holds it for want of room. It runs under the lock.
+func (p *peer) say(m protocol.Message) {
+	frame, err := p.encode(m)
+	if err == nil {
+		err = transport.ErrFull // behind what is held
+		if len(p.held) == 0 {
+			err = p.put(frame)
+		}
+	}
+	switch {
+	case errors.Is(err, transport.ErrFull):
+		p.held = append(p.held, bytes.Clone(frame))
+	case err != nil && p.unsaid == nil:
+		p.unsaid = err
+	}
+}
+
+// release tries again to send what was held, and returns what still is.
+func (p *peer) release(held [][]byte, awaited func() bool) ([][]byte, error) {
+	p.lock()
+	defer p.unlock()
+	for len(held) > 0 {
+		if p.closed || !awaited() {
+			return nil, errNotAwaited
+		}
+		switch err := p.put(held[0]); {
+		case errors.Is(err, transport.ErrFull):
+			return held, nil
+		case err != nil:
+			return nil, err
+		}
+		held = held[1:]
+	}
+	return nil, nil
+}
+
+// The share of what may wait for a worker that streams take; the rest is for calls,
+// which do not wait for room.
+const (
+	busyRecords = 512
+	busyBytes   = 2 << 20
+)
+
+// isBusy tells that so much waits for the peer that a stream is to pause.
+func (p *peer) isBusy() bool {
+	return p.worker != nil && isMuch(p.worker.Stats().Sent)
+}
+
+func isMuch(sent ndjson.Stats) bool {
+	return sent.QueuedRecords >= busyRecords || sent.QueuedBytes >= busyBytes
+}
