@@ -126,7 +126,7 @@ func TestInvoke_whatCannotBeCalled(t *testing.T) {
 			{
 				protocol.Call{Key: "data:x"},
 				protocol.CodeAmbiguous,
-				"data:x is offered by several plugins (a, b): name the one to use",
+				"data:x is offered by several plugins (a, b): name the one to use, e.g. --plugin a, or the call's Plugin",
 			},
 			{
 				protocol.Call{Key: ""},
