@@ -70,15 +70,14 @@ var sides = []side{
 	{"environment", "result", nil, `{"ok":true}`},
 }
 
-func eachSide(t *testing.T, test func(t *testing.T, s side, schema *capability.Schema)) {
+func (s side) String() string { return s.kind + " " + s.name }
+
+// compiled is the side's schema, to be held to values.
+func (s side) compiled(t *testing.T) *capability.Schema {
 	t.Helper()
-	for _, s := range sides {
-		t.Run(s.kind+" "+s.name, func(t *testing.T) {
-			schema, err := capability.CompileSchema(s.schema())
-			require.NoError(t, err)
-			test(t, s, schema)
-		})
-	}
+	schema, err := capability.CompileSchema(s.schema())
+	require.NoError(t, err)
+	return schema
 }
 
 // fields are the members of a Go type as JSON has them, "" for one without.
@@ -95,67 +94,75 @@ func fields(v any) []string {
 }
 
 func TestKinds_typesHaveTheFieldsOfTheirSchemas(t *testing.T) {
-	eachSide(t, func(t *testing.T, s side, _ *capability.Schema) {
-		var schema struct{ Properties map[string]json.RawMessage }
-		require.NoError(t, json.Unmarshal(s.schema(), &schema))
-		var names []string
-		for name := range schema.Properties {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		require.Equal(t, names, fields(s.typ))
-	})
+	for _, s := range sides {
+		t.Run(s.String(), func(t *testing.T) {
+			var schema struct{ Properties map[string]json.RawMessage }
+			require.NoError(t, json.Unmarshal(s.schema(), &schema))
+			var names []string
+			for name := range schema.Properties {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			require.Equal(t, names, fields(s.typ))
+		})
+	}
 }
 
 func TestKinds_examplesPassThroughTheirTypes(t *testing.T) {
-	eachSide(t, func(t *testing.T, s side, schema *capability.Schema) {
-		require.NoError(t, schema.Check(json.RawMessage(s.example)))
-		require.NoError(t, s.check(json.RawMessage(s.example)))
-		if s.typ == nil {
-			return
-		}
-		value := reflect.New(reflect.TypeOf(s.typ))
-		decode := json.NewDecoder(bytes.NewReader([]byte(s.example)))
-		decode.DisallowUnknownFields()
-		require.NoError(t, decode.Decode(value.Interface()))
-		again, err := json.Marshal(value.Elem().Interface())
-		require.NoError(t, err)
-		require.NoError(t, schema.Check(again))
-		require.NoError(t, s.check(again))
-		if !strings.Contains(s.example, `"error":""`) {
-			require.JSONEq(t, s.example, string(again))
-		}
-		zero, err := json.Marshal(s.typ)
-		require.NoError(t, err)
-		require.NoError(t, s.check(zero), "the zero value: %s", zero)
-		require.NoError(t, schema.Check(zero), "the zero value: %s", zero)
-	})
+	for _, s := range sides {
+		t.Run(s.String(), func(t *testing.T) {
+			schema := s.compiled(t)
+			require.NoError(t, schema.Check(json.RawMessage(s.example)))
+			require.NoError(t, s.check(json.RawMessage(s.example)))
+			if s.typ == nil {
+				return
+			}
+			value := reflect.New(reflect.TypeOf(s.typ))
+			decode := json.NewDecoder(bytes.NewReader([]byte(s.example)))
+			decode.DisallowUnknownFields()
+			require.NoError(t, decode.Decode(value.Interface()))
+			again, err := json.Marshal(value.Elem().Interface())
+			require.NoError(t, err)
+			require.NoError(t, schema.Check(again))
+			require.NoError(t, s.check(again))
+			if !strings.Contains(s.example, `"error":""`) {
+				require.JSONEq(t, s.example, string(again))
+			}
+			zero, err := json.Marshal(s.typ)
+			require.NoError(t, err)
+			require.NoError(t, s.check(zero), "the zero value: %s", zero)
+			require.NoError(t, schema.Check(zero), "the zero value: %s", zero)
+		})
+	}
 }
 
 // What is checked by hand is what the schema says, for values made at random out of
 // the names that the shapes know.
 func TestKinds_checksAgreeWithTheSchemas(t *testing.T) {
-	eachSide(t, func(t *testing.T, s side, schema *capability.Schema) {
-		if s.kind == "service" && s.name == "input" || s.name == "result" && (s.kind == "job" || s.kind == "webhook") {
-			return // what is not of the shape is made so
-		}
-		r := rand.New(rand.NewPCG(1, uint64(len(s.kind)*10+len(s.name))))
-		refused := 0
-		for range 3000 {
-			value := anyValue(r, 3)
-			if string(value) == "null" {
-				continue
+	for _, s := range sides {
+		t.Run(s.String(), func(t *testing.T) {
+			schema := s.compiled(t)
+			if s.kind == "service" && s.name == "input" || s.name == "result" && (s.kind == "job" || s.kind == "webhook") {
+				return // what is not of the shape is made so
 			}
-			want, have := schema.Check(value), s.check(value)
-			require.Equal(t, want == nil, have == nil, "%s: by the schema %v, by hand %v", value, want, have)
-			if want != nil {
-				refused++
+			r := rand.New(rand.NewPCG(1, uint64(len(s.kind)*10+len(s.name))))
+			refused := 0
+			for range 3000 {
+				value := anyValue(r, 3)
+				if string(value) == "null" {
+					continue
+				}
+				want, have := schema.Check(value), s.check(value)
+				require.Equal(t, want == nil, have == nil, "%s: by the schema %v, by hand %v", value, want, have)
+				if want != nil {
+					refused++
+				}
 			}
-		}
-		if s.typ != nil {
-			require.Greater(t, refused, 100, "of 3000")
-		}
-	})
+			if s.typ != nil {
+				require.Greater(t, refused, 100, "of 3000")
+			}
+		})
+	}
 }
 
 func anyValue(r *rand.Rand, depth int) json.RawMessage {

@@ -34,7 +34,8 @@ func Priority(n int) Option {
 	return func(o *protocol.Offer) { o.Priority = n }
 }
 
-// InputSchema declares a JSON Schema for the input.
+// InputSchema declares a JSON Schema for the input. The host refuses an offer whose
+// schema cannot be read, or describes what its kind never takes, e.g. a tool's string.
 func InputSchema(schema json.RawMessage) Option {
 	return func(o *protocol.Offer) { o.InputSchema = schema }
 }
