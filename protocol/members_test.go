@@ -39,3 +39,18 @@ func FuzzMembers(f *testing.F) {
 		require.Equal(t, want, got)
 	})
 }
+
+func TestEachItem_findsWhatIsThere(t *testing.T) {
+	for array, want := range map[string][]string{
+		` [ 1 , "a,]" ,{"b":[2]},[ ] ] `: {`1`, `"a,]"`, `{"b":[2]}`, `[ ]`},
+		`[]`:                             nil,
+		`[ ]`:                            nil,
+		`{"a":1}`:                        nil,
+		``:                               nil,
+		`[1,`:                            {`1`},
+	} {
+		var got []string
+		eachItem([]byte(array), func(value []byte) { got = append(got, string(value)) })
+		require.Equal(t, want, got, array)
+	}
+}

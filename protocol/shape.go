@@ -48,28 +48,42 @@ var typeWords = map[string]string{
 	"number": "a number", "boolean": "a boolean", isNull: "null",
 }
 
-// check says what is wrong with a value, and where. Of what is nested in members that
+// misfit is what is wrong with a value.
+type misfit struct {
+	// at is the way from the whole to it, e.g. ".query.q[1]".
+	at, text string
+}
+
+// within adds a step at the beginning of the way; of none it makes none.
+func (m *misfit) within(step func() string) *misfit {
+	if m != nil {
+		m.at = step() + m.at
+	}
+	return m
+}
+
+// check says what is wrong with a value, nil for nothing. Of what is nested in members that
 // the shape does not name nothing is looked at, and nothing is decoded: the value is
 // JSON already.
-func (s *shape) check(at string, value []byte) error {
+func (s *shape) check(value []byte) *misfit {
 	value = bytes.TrimSpace(value)
 	found := typeOf(value)
 	if found == isNull || len(s.types) == 0 {
 		return nil
 	}
 	if found == "number" && slices.Contains(s.types, isInteger) {
-		return s.checkInteger(at, value)
+		return s.checkInteger(value)
 	}
 	if !slices.Contains(s.types, found) {
-		return fmt.Errorf("%s: expected %s, got %s", at, s.wanted(), typeWords[found])
+		return &misfit{text: fmt.Sprintf("expected %s, got %s", s.wanted(), typeWords[found])}
 	}
 	switch found {
 	case isText:
-		return s.checkWord(at, value)
+		return s.checkWord(value)
 	case isObject:
-		return s.checkMembers(at, value)
+		return s.checkMembers(value)
 	case isArray:
-		return s.checkItems(at, value)
+		return s.checkItems(value)
 	}
 	return nil
 }
@@ -85,19 +99,19 @@ func (s *shape) wanted() string {
 	return strings.Join(names, " or ")
 }
 
-func (s *shape) checkInteger(at string, value []byte) error {
+func (s *shape) checkInteger(value []byte) *misfit {
 	n, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || n != math.Trunc(n) || n < float64(s.least) || n > float64(s.most) {
-		return fmt.Errorf("%s: expected a whole number from %d to %d, got another number", at, s.least, s.most)
+		return &misfit{text: fmt.Sprintf("expected a whole number from %d to %d, got another number", s.least, s.most)}
 	}
 	return nil
 }
 
-func (s *shape) checkWord(at string, value []byte) error {
+func (s *shape) checkWord(value []byte) *misfit {
 	if len(s.words) == 0 || slices.Contains(s.words, string(TextOf(value))) {
 		return nil
 	}
-	return fmt.Errorf("%s: expected one of %s, got another string", at, quoted(s.words))
+	return &misfit{text: "expected one of " + quoted(s.words) + ", got another string"}
 }
 
 func quoted(words []string) string {
@@ -110,38 +124,36 @@ func quoted(words []string) string {
 
 // checkMembers looks at the members that the shape names, or at all if they have one
 // shape. Of two with one name each is looked at, since readers differ in which counts.
-func (s *shape) checkMembers(at string, value []byte) (err error) {
+func (s *shape) checkMembers(value []byte) (wrong *misfit) {
 	if s.each == nil && len(s.members) == 0 {
 		return nil
 	}
 	EachMember(value, func(key, v []byte) {
-		if err != nil {
-			return
-		}
+		step := func() string { return "." + clipName(string(key)) }
 		for i := range s.members {
-			if m := &s.members[i]; m.name == string(key) {
-				err = m.check(at+"."+m.name, v)
+			if m := &s.members[i]; wrong == nil && m.name == string(key) {
+				wrong = m.check(v).within(step)
 			}
 		}
-		if s.each != nil {
-			err = s.each.check(at+"."+clipName(string(key)), v)
+		if s.each != nil && wrong == nil {
+			wrong = s.each.check(v).within(step)
 		}
 	})
-	return err
+	return wrong
 }
 
-func (s *shape) checkItems(at string, value []byte) (err error) {
+func (s *shape) checkItems(value []byte) (wrong *misfit) {
 	if s.each == nil {
 		return nil
 	}
 	i := 0
 	eachItem(value, func(v []byte) {
-		if err == nil {
-			err = s.each.check(at+"["+strconv.Itoa(i)+"]", v)
+		if wrong == nil {
+			wrong = s.each.check(v).within(func() string { return "[" + strconv.Itoa(i) + "]" })
 		}
 		i++
 	})
-	return err
+	return wrong
 }
 
 // clipName keeps the name of a member short in an error.

@@ -136,14 +136,16 @@ var kinds = []kind{
 	},
 }
 
-// byName finds a kind in the time of a comparison or two.
-var byName = func() map[string]*kind {
-	all := make(map[string]*kind, len(kinds))
+// kindOf finds a kind, nil for none. The first ones are found fastest: it is asked at
+// each call.
+func kindOf(name string) *kind {
 	for i := range kinds {
-		all[kinds[i].name] = &kinds[i]
+		if kinds[i].name == name {
+			return &kinds[i]
+		}
 	}
-	return all
-}()
+	return nil
+}
 
 // Kinds lists the kinds of capabilities in the order of docs/kinds.md.
 func Kinds() []string {
@@ -158,7 +160,7 @@ func Kinds() []string {
 // is expected, and what is no array is wrapped for a service. It fails with
 // [CodeInvalid], naming the key and the field. Of a kind that is none it takes anything.
 func InputOf(kindName, key string, input json.RawMessage) (json.RawMessage, error) {
-	k := byName[kindName]
+	k := kindOf(kindName)
 	if k == nil || len(k.input.types) == 0 {
 		return input, nil
 	}
@@ -168,8 +170,8 @@ func InputOf(kindName, key string, input json.RawMessage) (json.RawMessage, erro
 	if k.name != "tool" && typeOf(bytes.TrimSpace(input)) == isNull {
 		return nil, nil
 	}
-	if err := k.input.check("input", input); err != nil {
-		return nil, &Error{Code: CodeInvalid, Message: fmt.Sprintf("%s: %s", key, err)}
+	if wrong := k.input.check(input); wrong != nil {
+		return nil, &Error{Code: CodeInvalid, Message: fmt.Sprintf("%s: input%s: %s", key, wrong.at, wrong.text)}
 	}
 	return input, nil
 }
@@ -189,15 +191,16 @@ func wrapped(input json.RawMessage) json.RawMessage {
 // none, and of an HTTP response all of its members. It fails with [CodeWire], naming
 // the plugin that answered, the key and the field.
 func ResultOf(kindName, key, plugin string, result json.RawMessage) (json.RawMessage, error) {
-	k := byName[kindName]
+	k := kindOf(kindName)
 	switch {
 	case k == nil:
 		return result, nil
 	case k.silent:
 		return json.RawMessage("null"), nil
 	}
-	if err := k.result.check("result", result); err != nil {
-		return nil, &Error{Code: CodeWire, Plugin: plugin, Message: fmt.Sprintf("%s of plugin %s: %s", key, plugin, err)}
+	if wrong := k.result.check(result); wrong != nil {
+		return nil, &Error{Code: CodeWire, Plugin: plugin, Message: fmt.Sprintf(
+			"%s of plugin %s: result%s: %s", key, plugin, wrong.at, wrong.text)}
 	}
 	return k.completed(result), nil
 }
@@ -232,7 +235,7 @@ func (k *kind) completed(result json.RawMessage) json.RawMessage {
 
 // InputSchema returns a JSON Schema of what a kind takes, {} where that is anything.
 func InputSchema(kindName string) json.RawMessage {
-	if k := byName[kindName]; k != nil {
+	if k := kindOf(kindName); k != nil {
 		return k.input.schema(false).encode()
 	}
 	return json.RawMessage(`{}`)
@@ -240,7 +243,7 @@ func InputSchema(kindName string) json.RawMessage {
 
 // ResultSchema returns a JSON Schema of what a kind gives, {} where that is anything.
 func ResultSchema(kindName string) json.RawMessage {
-	if k := byName[kindName]; k != nil {
+	if k := kindOf(kindName); k != nil {
 		return k.result.schema(false).encode()
 	}
 	return json.RawMessage(`{}`)
