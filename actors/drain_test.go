@@ -19,7 +19,7 @@ func answeringLate(after time.Duration, stopped *time.Time) *plugin.Definition {
 	p := plugin.Define("a")
 	plugin.Handle(p, "tool:slow", func(context.Context, json.RawMessage) (json.RawMessage, error) {
 		time.Sleep(after)
-		return json.RawMessage(`"late"`), nil
+		return asData(`"late"`), nil
 	})
 	return p.OnStop(func(context.Context, *plugin.Session) error {
 		*stopped = time.Now()

@@ -91,7 +91,7 @@ func TestPeer_framesOfThoseWhoCallAtOnceShareWrites(t *testing.T) {
 	failed := make([]error, callers)
 	call := func(i int) {
 		all.Go(func() {
-			_, failed[i] = h.Invoke(context.Background(), protocol.Call{Key: "tool:a", Input: fmt.Appendf(nil, "%d", i)})
+			_, failed[i] = h.Invoke(context.Background(), protocol.Call{Key: "tool:a", Input: fmt.Appendf(nil, `{"n":%d}`, i)})
 		})
 	}
 	call(0)
@@ -214,9 +214,9 @@ func TestPeer_whatWasGatheredIsSentThoughTheNextFrameIsRefused(t *testing.T) {
 		}
 	}
 	p.mu.Lock()
-	call(`1`, &short, 1)
+	call(`{}`, &short, 1)
 	time.Sleep(5 * time.Millisecond) // a lock that is waited for for long is given in order
-	call(`"`+strings.Repeat("x", 2000)+`"`, &long, 2)
+	call(`{"x":"`+strings.Repeat("x", 2000)+`"}`, &long, 2)
 	p.mu.Unlock()
 	all.Wait()
 	require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(long))

@@ -155,7 +155,7 @@ func beginCall(t *testing.T, h *Host, c protocol.Call) <-chan outcomeOf {
 	done := make(chan outcomeOf, 1)
 	go func() {
 		result, err := h.Invoke(t.Context(), c)
-		done <- outcomeOf{result: string(result), err: err}
+		done <- outcomeOf{result: said(result), err: err}
 	}()
 	settle()
 	return done
@@ -165,7 +165,7 @@ func beginCall(t *testing.T, h *Host, c protocol.Call) <-chan outcomeOf {
 func callKey(t *testing.T, h *Host, key string) (string, error) {
 	t.Helper()
 	result, err := h.Invoke(t.Context(), protocol.Call{Key: key})
-	return string(result), err
+	return said(result), err
 }
 
 // wantCall calls a key that answers.
@@ -212,7 +212,24 @@ func wantOffers(t *testing.T, h *Host, want ...string) {
 
 // answers is a handler with one answer.
 func answers(result string) plugin.Handler {
-	return func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(result), nil }
+	return func(context.Context, json.RawMessage) (json.RawMessage, error) { return asData(result), nil }
+}
+
+// asData is an answer as a tool gives it: the tests say what its data is.
+func asData(result string) json.RawMessage {
+	if result == "" || strings.HasPrefix(result, "{") {
+		return json.RawMessage(result)
+	}
+	return json.RawMessage(`{"data":` + result + `}`)
+}
+
+// said is what asData was given.
+func said(result json.RawMessage) string {
+	text, ok := strings.CutPrefix(string(result), `{"data":`)
+	if !ok || strings.HasPrefix(text, "{") {
+		return string(result)
+	}
+	return strings.TrimSuffix(text, "}")
 }
 
 // offering is a plugin that offers keys, each answering `"NAME"`.

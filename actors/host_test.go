@@ -249,7 +249,7 @@ func TestHost_hasAnIDOfItsOwn(t *testing.T) {
 func TestHost_servicesAnswerBeforePlugins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		caller := plugin.Define("caller")
-		plugin.Handle(caller, "tool:ask", func(ctx context.Context, in json.RawMessage) (json.RawMessage, error) {
+		plugin.Handle(caller, "model:ASK", func(ctx context.Context, in json.RawMessage) (json.RawMessage, error) {
 			var out json.RawMessage
 			err := plugin.From(ctx).Call(ctx, "clock", in, &out)
 			return out, err
@@ -262,16 +262,16 @@ func TestHost_servicesAnswerBeforePlugins(t *testing.T) {
 		h := startHostWith(t, Options{Services: map[string]protocol.Service{"clock": says("tick")}}, caller, offering("rival", "clock"))
 		startReady(t, h, manifestFor("rival"))
 		startReady(t, h, manifestFor("caller"))
-		wantCall(t, h, "tool:ask", `"tick to caller"`)
+		wantCall(t, h, "model:ASK", `"tick to caller"`)
 		wantCall(t, h, "clock", `"tick to "`)
 		result, err := h.Invoke(t.Context(), protocol.Call{Key: "clock", Plugin: "rival"})
 		require.NoError(t, err)
-		require.JSONEq(t, `"rival"`, string(result), "a plugin that is named is asked")
+		require.JSONEq(t, `"rival"`, said(result), "a plugin that is named is asked")
 
 		require.NoError(t, h.SetService(t.Context(), protocol.ServiceOffer{
 			Key: "clock", Service: says("tock"), Listed: true, Metadata: []byte(`{"v":2}`),
 		}))
-		wantCall(t, h, "tool:ask", `"tock to caller"`)
+		wantCall(t, h, "model:ASK", `"tock to caller"`)
 		d, err := h.Wait(t.Context(), 0, "clock")
 		require.NoError(t, err)
 		require.Equal(t, lifecycle.CapReady, d.State)
@@ -282,7 +282,7 @@ func TestHost_servicesAnswerBeforePlugins(t *testing.T) {
 				panic("broken clock")
 			}),
 		}))
-		_, err = callKey(t, h, "tool:ask")
+		_, err = callKey(t, h, "model:ASK")
 		require.EqualError(t, err, "panic: broken clock")
 	})
 }

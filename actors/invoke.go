@@ -52,11 +52,11 @@ func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 		h.fanOut(ctx, c, began)
 		return nil, nil
 	}
-	result, err := h.callOwner(ctx, key, c, began)
-	if err == nil && key.Kind() == capability.KindTool {
-		err = toolFailure(result)
+	var err error
+	if c.Input, err = inputOf(key, c); err != nil {
+		return nil, err
 	}
-	return result, err
+	return h.callOwner(ctx, key, c, began)
 }
 
 // checkFeed refuses a request stream where there can be none.
@@ -84,7 +84,7 @@ func (h *Host) callOwner(ctx context.Context, key capability.Key, c protocol.Cal
 		l := limitOf(ctx, c, who, began)
 		result, err := h.callOn(ctx, who, c, l)
 		if _, unheard := errors.AsType[endedError](err); !unheard || !c.Wait {
-			return result, err
+			return outcomeAt(who, key, result, err)
 		}
 		if gone := awaitEnd(ctx, who, err, l); gone != nil {
 			return nil, gone

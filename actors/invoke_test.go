@@ -30,7 +30,7 @@ func slowly(d time.Duration, result string) plugin.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
 		select {
 		case <-time.After(d):
-			return json.RawMessage(result), nil
+			return asData(result), nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -82,7 +82,6 @@ func TestInvoke_aToolsErrorIsAFailedCall(t *testing.T) {
 		`{"error":"no luck","data":1}`:   "no luck",
 		`{"error":""}`:                   "",
 		`{"error":null}`:                 "",
-		`{"error":{"message":"x"}}`:      "",
 		`{"data":{"error":"inner"}}`:     "",
 		`["error"]`:                      "",
 		`"\"error\""`:                    "",
@@ -126,7 +125,7 @@ func TestInvoke_whatCannotBeCalled(t *testing.T) {
 			{
 				protocol.Call{Key: "data:x"},
 				protocol.CodeAmbiguous,
-				"data:x is offered by several plugins (a, b): name the one to use",
+				"data:x is offered by several plugins (a, b): name the one to use, e.g. --plugin a, or the call's Plugin",
 			},
 			{
 				protocol.Call{Key: ""},
@@ -144,7 +143,7 @@ func TestInvoke_whatCannotBeCalled(t *testing.T) {
 		}
 		got, err := h.Invoke(t.Context(), protocol.Call{Key: "data:x", Plugin: "b"})
 		require.NoError(t, err)
-		require.Equal(t, `"b"`, string(got))
+		require.Equal(t, `"b"`, said(got))
 	})
 }
 
@@ -262,7 +261,7 @@ func TestInvoke_aHandlerSeesTheDeadline(t *testing.T) {
 		h := startHost(t, handling("a", "tool:a", func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
 			at, ok := ctx.Deadline()
 			require.True(t, ok)
-			return json.Marshal(time.Until(at).String())
+			return asData(`"` + time.Until(at).String() + `"`), nil
 		}))
 		startReady(t, h, manifestFor("a"))
 		wantCall(t, h, "tool:a", `"30s"`)
@@ -298,7 +297,7 @@ func TestInvoke_announcedIsNotReady(t *testing.T) {
 		p := handling("slow", "tool:x", func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			require.True(t, ready, "nothing is called before it is ready")
 			calls.Add(1)
-			return []byte(`1`), nil
+			return asData(`1`), nil
 		}).OnInit(lasts(2 * time.Second)).OnSetup(hook(func(context.Context) error { ready = true; return nil }))
 		h := startHost(t, p)
 		started := beginStart(t, h, manifestFor("slow"))
@@ -311,7 +310,7 @@ func TestInvoke_announcedIsNotReady(t *testing.T) {
 		require.Zero(t, calls.Load())
 		got, err := h.Invoke(t.Context(), protocol.Call{Key: "tool:x", Deadline: time.Now().Add(10 * time.Second)})
 		require.NoError(t, err)
-		require.Equal(t, `1`, string(got))
+		require.Equal(t, `1`, said(got))
 		require.EqualValues(t, 1, calls.Load())
 		require.NoError(t, (<-started).err)
 	})
@@ -434,7 +433,7 @@ func TestInvoke_aPluginCallsAnotherUnderItsName(t *testing.T) {
 
 func TestInvoke_aPluginMayCallWhatItsManifestLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asks := handling("asks", "tool:ask", func(ctx context.Context, in json.RawMessage) (json.RawMessage, error) {
+		asks := handling("asks", "model:ASK", func(ctx context.Context, in json.RawMessage) (json.RawMessage, error) {
 			var key string
 			if err := json.Unmarshal(in, &key); err != nil {
 				return nil, err
@@ -444,9 +443,9 @@ func TestInvoke_aPluginMayCallWhatItsManifestLists(t *testing.T) {
 		h := startHost(t, asks, offering("b", "tool:b", "model:B"))
 		startReady(t, h, manifestFor("b"))
 		startReady(t, h, manifestFor("asks", func(m *manifest.Manifest) { m.Host.Invoke = []string{"tool:*"} }))
-		_, err := h.Invoke(t.Context(), protocol.Call{Key: "tool:ask", Input: []byte(`"tool:b"`)})
+		_, err := h.Invoke(t.Context(), protocol.Call{Key: "model:ASK", Input: []byte(`"tool:b"`)})
 		require.NoError(t, err)
-		_, err = h.Invoke(t.Context(), protocol.Call{Key: "tool:ask", Input: []byte(`"model:B"`)})
+		_, err = h.Invoke(t.Context(), protocol.Call{Key: "model:ASK", Input: []byte(`"model:B"`)})
 		wantCode(t, err, protocol.CodeDenied, "plugin asks may not call model:B: its manifest's airi-host.invoke does not list it")
 	})
 }

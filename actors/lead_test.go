@@ -122,7 +122,7 @@ func startOn(t *testing.T, c transport.Conn) *Host {
 
 func call1(h *Host) error {
 	got, err := h.Invoke(context.Background(), protocol.Call{Key: "tool:a", Deadline: time.Now().Add(30 * time.Second)})
-	if err == nil && string(got) != "1" {
+	if err == nil && said(got) != "1" {
 		return fmt.Errorf("expected 1, got %s", got)
 	}
 	return err

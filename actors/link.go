@@ -84,10 +84,13 @@ type (
 	// nil. One that joins is a subscription, beside those that the plugin has to the
 	// same events.
 	offered struct {
-		offer protocol.Offer
-		joins bool
-		reply chan<- error
-		gate  *gate
+		// inManifest: it stands in the manifest of another ecosystem, which takes any
+		// schema: one that is wrong is told and passed over.
+		inManifest bool
+		offer      protocol.Offer
+		joins      bool
+		reply      chan<- error
+		gate       *gate
 	}
 	// retracted tells that it offers one no more. reply and gate may be nil.
 	retracted struct {

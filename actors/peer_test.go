@@ -202,9 +202,9 @@ func TestPeer_whatIsTooLongOrCannotBeWrittenFailsItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := ready(t, Options{}, memory.Options{MaxRecord: 64}, plain{}, "tool:a")
 		for input, text := range map[string]string{
-			strings.Repeat("1", 64): "tool:a of plugin far was not called: a frame is longer than the limit of 64 bytes",
-			strings.Repeat("1", 65): "tool:a of plugin far was not called: a frame is longer than the limit of 64 bytes",
-			`"unwritable"`:          "tool:a of plugin far was not called: this cannot be written",
+			`{"x":"` + strings.Repeat("1", 56) + `"}`: "tool:a of plugin far was not called: a frame is longer than the limit of 64 bytes",
+			`{"x":"` + strings.Repeat("1", 57) + `"}`: "tool:a of plugin far was not called: a frame is longer than the limit of 64 bytes",
+			`{"unwritable":1}`:                        "tool:a of plugin far was not called: this cannot be written",
 		} {
 			_, err := f.host.Invoke(t.Context(), protocol.Call{Key: "tool:a", Input: json.RawMessage(input)})
 			require.EqualError(t, err, text)

@@ -120,7 +120,7 @@ func (d *plainDriver) reply(in protocol.Reply, out []protocol.Effect) []protocol
 	if in.Err != nil {
 		return append(out, send("failed %d %s", in.ID, in.Err))
 	}
-	return append(out, send("result %d %s", in.ID, in.Result))
+	return append(out, send("result %d %s", in.ID, said(in.Result)))
 }
 
 func (d *plainDriver) closed(in protocol.Closed, out []protocol.Effect) []protocol.Effect {
@@ -142,7 +142,7 @@ func (d *plainDriver) received(line string, out []protocol.Effect) []protocol.Ef
 	switch word {
 	case "answer":
 		delete(d.calls, protocol.CallID(id))
-		out = append(out, protocol.Complete{ID: protocol.CallID(id), Result: json.RawMessage(text)})
+		out = append(out, protocol.Complete{ID: protocol.CallID(id), Result: asData(text)})
 	case "fail":
 		delete(d.calls, protocol.CallID(id))
 		out = append(out, protocol.Complete{ID: protocol.CallID(id), Err: &protocol.PeerError{Message: text}})

@@ -24,11 +24,11 @@ func rogueAppends(w *rogue) {
 		<-awaitFile("release")
 		return `{"content":"late"}`
 	}
-	w.tools["take"] = func(ask) string { time.Sleep(300 * time.Millisecond); return `1` }
+	w.tools["take"] = func(ask) string { time.Sleep(300 * time.Millisecond); return `{"data":1}` }
 	w.tools["die"] = func(ask) string { appendLine(); os.Exit(1); return "" }
 	w.tools["heard"] = func(ask) string {
 		all, _ := json.Marshal(w.heard)
-		return string(all)
+		return `{"data":` + string(all) + `}`
 	}
 	w.serve()
 }
@@ -65,7 +65,7 @@ func TestProbe_aDeadlineFreesItsCaller(t *testing.T) {
 	release(t, m)
 	require.Equal(t, answer{result: `{"content":"hello"}`}, <-newer, "the late answer is not its own")
 	require.Equal(t, map[string]uint64{paperclip.DroppedLate: 1}, p.inspect("appends").Dropped)
-	p.wantCall("appends", "heard", `{}`, `["initialize","executeTool","executeTool","executeTool"]`)
+	p.wantCall("appends", "heard", `{}`, `{"data":["initialize","executeTool","executeTool","executeTool"]}`)
 	wantRuns(t, m, "ran\n")
 }
 
@@ -116,7 +116,7 @@ func TestProbe_noTimeoutAndANegativeOneAreTheDefault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newTrial(t, func(o *actors.Options) { o.Timeouts.Call = given })
 			p.start(p.worker("appends", "take"))
-			p.wantCall("appends", "take", `{}`, `1`)
+			p.wantCall("appends", "take", `{}`, `{"data":1}`)
 		})
 	}
 }

@@ -63,7 +63,7 @@ func rogueFrames(w *rogue) {
 	w.tools["frame"] = func(a ask) string { w.says(longReply(a, a.number())); return "" }
 	w.tools["silence"] = func(ask) string { w.logs("silent"); return "" }
 	w.tools["both"] = func(long ask) string {
-		w.says(longReply(long, frameLimit), reply(w.hears(), `123456`))
+		w.says(longReply(long, frameLimit), reply(w.hears(), `{"data":123456}`))
 		return ""
 	}
 	w.serve()
@@ -89,7 +89,7 @@ func TestProbe_theFrameLimitAtItsEdge(t *testing.T) {
 	require.Equal(t, []string{"asks 6"}, wireOf(wire, "frames", 1))
 	short := p.begin("frames", "silence", `{}`)
 	require.Len(t, (<-long).result, frameLimit-len(`{"jsonrpc":"2.0","id":N,"result":}`))
-	require.Equal(t, answer{result: "123456"}, <-short)
+	require.Equal(t, answer{result: `{"data":123456}`}, <-short)
 	require.Equal(t, []string{"asks 7", "answers 6", "answers 7"}, wireOf(wire, "frames", 3), "in their order")
 }
 

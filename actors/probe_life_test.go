@@ -136,7 +136,7 @@ func rogueSlow(w *rogue) {
 	w.says(reply(first, `{"ok":true}`))
 	for a := range heard {
 		record, _ := json.Marshal(early)
-		w.says(reply(a, string(record)))
+		w.says(reply(a, `{"data":`+string(record)+`}`))
 		if a.Method == "shutdown" {
 			return
 		}
@@ -194,7 +194,7 @@ func TestProbe_announcedIsNotReady(t *testing.T) {
 		"tool:record of plugin slow is not ready: configured before the deadline (the call's own deadline)")
 	patient := p.invoke(protocol.Call{Key: "tool:record", Deadline: time.Now().Add(labPatience)})
 	release(t, m)
-	require.Equal(t, answer{result: `[]`}, <-patient, "nothing came before initialize was over")
+	require.Equal(t, answer{result: `{"data":[]}`}, <-patient, "nothing came before initialize was over")
 	require.NoError(t, <-started)
 	p.wantOffer("slow", lifecycle.CapReady)
 }

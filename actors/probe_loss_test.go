@@ -71,7 +71,7 @@ func rogueAsksAndGoes(w *rogue) {
 func TestProbe_aReplyToAWorkerThatIsGoneIsCounted(t *testing.T) {
 	p := newTrial(t, methods(map[string]protocol.ServiceFunc{"probe.wait": func(ctx context.Context, _ protocol.Call) (json.RawMessage, error) {
 		<-ctx.Done() // the worker has gone
-		return json.RawMessage(`"too late"`), nil
+		return json.RawMessage(`{"content":"too late"}`), nil
 	}}))
 	const lives = 20
 	for life := range lives {

@@ -38,7 +38,8 @@ func TestSchema_ofAToolIsCheckedBeforeThePluginSeesTheCall(t *testing.T) {
 			}
 			_, err := h.Invoke(t.Context(), c)
 			require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(err), "%s: %v", input, err)
-			require.ErrorContains(t, err, "the input of tool:count of plugin a: ")
+			require.ErrorContains(t, err, "tool:count")
+			require.ErrorContains(t, err, "input: ")
 		}
 		require.Zero(t, calls)
 		_, err := h.Invoke(t.Context(), protocol.Call{Key: "tool:count", Input: json.RawMessage(`{"n":9007199254740993,"more":1}`)})
@@ -47,19 +48,63 @@ func TestSchema_ofAToolIsCheckedBeforeThePluginSeesTheCall(t *testing.T) {
 	})
 }
 
-func TestSchema_thatCannotBeReadIsToldAndPassedOver(t *testing.T) {
+func TestSchema_thatIsWrongIsRefusedWithItsOffer(t *testing.T) {
+	const misspelt = `schema: /type: expected one of "array", "boolean", "integer", "null", "number", "object", "string", found another string`
+	for _, c := range []struct{ key, schema, want string }{
+		{"tool:count", `{"type":"objekt"}`, misspelt},
+		{"model:COUNT", `{"type":"objekt"}`, misspelt},
+		{"event:count", `{"type":"objekt"}`, misspelt},
+		{"tool:count", `{"type":"string"}`, "schema: /type: expected one that admits an object, found one for a string"},
+		{"service:a.count", `{"type":"object"}`, "schema: /type: expected one that admits an array, found one for an object"},
+		{"action:COUNT", `{"properties":{"params":{"type":"array"}}}`, "schema: /properties/params/type: expected one that admits an object, found one for an array"},
+		{"job:count", `{"properties":{"trigger":{"type":"integer"}}}`, "schema: /properties/trigger/type: expected one that admits a string, found one for a whole number"},
+		{"http:GET /count", `{"properties":{"query":false}}`, "schema: /properties/query: expected one that admits an object, found one for nothing"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var s *plugin.Session
+			late := keepSession("b", &s)
+			first := plugin.Define("a")
+			plugin.Handle(first, c.key, answers(`1`), plugin.InputSchema(json.RawMessage(c.schema)))
+			h := startHost(t, first, late)
+			events := listen(t, h, KindDropped, nil)
+			startReady(t, h, manifestFor("a"))
+			require.Equal(t, []string{"a drops offer 1 plugin a: " + c.key + ": inputSchema: " + c.want}, events.all())
+			wantOffers(t, h)
+
+			setup := plugin.Define("c").OnSetup(func(_ context.Context, s *plugin.Session) error {
+				plugin.Handle(s, c.key, answers(`1`), plugin.InputSchema(json.RawMessage(c.schema)))
+				return nil
+			})
+			h = startHost(t, setup)
+			_, err := h.Start(t.Context(), manifestFor("c"), StartOptions{})
+			require.EqualError(t, err, "offering "+c.key+": plugin c: "+c.key+": inputSchema: "+c.want)
+		})
+	}
+}
+
+func TestSchema_ofAnyKindIsChecked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := plugin.Define("a")
+		plugin.Handle(p, "service:a.add", answers(`1`), plugin.InputSchema(json.RawMessage(`{"type":"array","minItems":2}`)))
+		plugin.Handle(p, "action:ADD", answers(`1`), plugin.InputSchema(json.RawMessage(`{"required":["params"]}`)))
+		h := startHost(t, p)
+		startReady(t, h, manifestFor("a"))
+		_, err := h.Invoke(t.Context(), protocol.Call{Key: "service:a.add", Input: json.RawMessage(`7`)})
+		require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(err))
+		require.ErrorContains(t, err, "the input of service:a.add of plugin a: input: ")
+		_, err = callKey(t, h, "action:ADD")
+		require.ErrorContains(t, err, "the input of action:ADD of plugin a: input: /params: is missing")
+		_, err = h.Invoke(t.Context(), protocol.Call{Key: "service:a.add", Input: json.RawMessage(`[7,8]`)})
+		require.NoError(t, err)
+	})
+}
+
+func TestSchema_withPatternsThatGoCannotSay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		h := startHost(t, checked(`{"type":"objekt"}`, &calls))
-		events := listen(t, h, KindDropped, nil)
-		startReady(t, h, manifestFor("a"))
-		require.Len(t, events.all(), 1)
-		require.Contains(t, events.all()[0], "a drops schema 1 the parameters of tool:count are not checked: schema: ")
-		wantCall(t, h, "tool:count", `{}`)
-
 		lookahead := checked(`{"type":"object","properties":{"s":{"pattern":"^(?!x)"}}}`, &calls)
-		h = startHost(t, lookahead)
-		events = listen(t, h, KindDropped, nil)
+		h := startHost(t, lookahead)
+		events := listen(t, h, KindDropped, nil)
 		startReady(t, h, manifestFor("a"))
 		require.Equal(t, []string{"a drops pattern 1 tool:count: 1 regular expressions of the schema are not checked, " +
 			"the first at /properties/s/pattern: Go's have no such form"}, events.all())

@@ -21,7 +21,7 @@ func (s *session) offerKnown() {
 		}
 	}
 	for _, o := range s.man.Declared() {
-		s.onOffered(offered{offer: protocol.Offer{
+		s.onOffered(offered{inManifest: true, offer: protocol.Offer{
 			Key: string(o.Key), Invocable: o.Invocable, Description: o.Description, InputSchema: o.InputSchema, Metadata: o.Metadata,
 		}})
 	}
@@ -61,12 +61,20 @@ func (s *session) onOffered(m offered) {
 			return
 		}
 	}
+	schema, err := s.schemaOf(o)
+	if err != nil && !m.inManifest {
+		s.refuse(m, err)
+		return
+	}
+	if err != nil {
+		s.host.drop(s.h, "schema", fmt.Sprintf("the input of %s is not checked: %s", o.Key, err), 1)
+	}
 	if s.offers == nil {
 		s.offers = map[string]struct{}{}
 	}
 	s.offers[o.Key], s.listed = struct{}{}, true
 	delete(s.promised, o.Key)
-	s.host.registry.tell(addOffer{offer: s.offerOf(o), ready: s.open, session: s.h, reply: m.reply})
+	s.host.registry.tell(addOffer{offer: s.offerOf(o, schema), ready: s.open, session: s.h, reply: m.reply})
 }
 
 // maxFilters is how many subscriptions of one plugin to the same events are told
@@ -106,7 +114,7 @@ func (s *session) joined(o protocol.Offer) (json.RawMessage, error) {
 	return json.Marshal(have)
 }
 
-func (s *session) offerOf(o protocol.Offer) capability.Offer {
+func (s *session) offerOf(o protocol.Offer, schema *capability.Schema) capability.Offer {
 	priority := o.Priority
 	if priority == 0 {
 		priority = s.man.Host.Priority
@@ -114,26 +122,39 @@ func (s *session) offerOf(o protocol.Offer) capability.Offer {
 	return capability.Offer{
 		Key: capability.Key(o.Key), Owner: s.owner(), Priority: priority, Invocable: o.Invocable,
 		Description: o.Description, InputSchema: o.InputSchema, Metadata: o.Metadata, Target: s.h,
-		Schema: s.schemaOf(o),
+		Schema: schema,
 	}
 }
 
-// schemaOf is what the parameters of a tool are checked against. One that cannot be
-// read is passed over, and told: the plugin may check them itself.
-func (s *session) schemaOf(o protocol.Offer) *capability.Schema {
-	if o.InputSchema == nil || capability.Key(o.Key).Kind() != capability.KindTool {
-		return nil
+// refuse does not take an offer, and says why to whoever made it.
+func (s *session) refuse(m offered, why error) {
+	err := &protocol.Error{
+		Code: protocol.CodeInvalid, Plugin: s.h.Plugin,
+		Message: fmt.Sprintf("plugin %s: %s: inputSchema", s.h.Plugin, m.offer.Key), Err: why,
 	}
-	schema, err := capability.CompileSchema(o.InputSchema)
-	if err != nil {
-		s.host.drop(s.h, "schema", fmt.Sprintf("the parameters of %s are not checked: %s", o.Key, err), 1)
-		return nil
+	if m.reply == nil {
+		s.host.drop(s.h, "offer", err.Error(), 1)
+	}
+	reply(m.reply, err)
+}
+
+// schemaOf is what the inputs of a capability are checked against. It fails where the
+// declared schema cannot be read, or describes what its kind never takes. The payloads
+// of events are not checked: nobody would be told.
+func (s *session) schemaOf(o protocol.Offer) (*capability.Schema, error) {
+	kind := capability.Key(o.Key).Kind()
+	if o.InputSchema == nil {
+		return nil, nil
+	}
+	schema, err := capability.CompileDeclared(protocol.InputSchema(string(kind)), o.InputSchema)
+	if err != nil || kind == capability.KindEvent {
+		return nil, err
 	}
 	if unread := schema.Unchecked(); len(unread) > 0 {
 		s.host.drop(s.h, "pattern", fmt.Sprintf("%s: %d regular expressions of the schema are not checked, the first at %s: "+
 			"Go's have no such form", o.Key, len(unread), unread[0]), uint64(len(unread)))
 	}
-	return schema
+	return schema, nil
 }
 
 func (s *session) onRetracted(m retracted) {

@@ -43,7 +43,8 @@
 //
 // An offer may have a [Schema], which its inputs have to satisfy: [CompileSchema] reads
 // a JSON Schema of any draft from 04 on, and [Schema.Check] says what is wrong with an
-// input, and where, without quoting it. Whoever makes a call checks its input; the
+// input, and where, without quoting it. [CompileDeclared] also holds the schema to what
+// its capability's kind takes. Whoever makes a call checks its input; the
 // registry keeps the schema and does not look at it. Configurations are checked the
 // same way.
 //

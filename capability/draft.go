@@ -77,10 +77,11 @@ func (d *draft) put(old *record, next Offer) {
 	d.changes = append(d.changes, Change{Revision: d.revision, Before: old.value(), After: r.value()})
 }
 
-// follow keeps what an offer has from the one that it replaces.
+// follow keeps what an offer has from the one that it replaces. One that was withdrawn,
+// and is not any more, is offered anew.
 func (r *record) follow(old *record) {
 	r.turn = old.turn
-	if old.offer.State != withdrawn {
+	if old.offer.State != withdrawn || r.offer.State == withdrawn {
 		r.seq, r.began = old.seq, old.began
 	}
 	if r.ready() && old.ready() {

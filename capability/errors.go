@@ -59,13 +59,14 @@ type AmbiguousError struct {
 	More bool
 }
 
-// Error lists the plugins.
+// Error lists the plugins and says how one is named.
 func (e *AmbiguousError) Error() string {
 	names := strings.Join(e.Plugins, ", ")
 	if e.More {
 		names += " and others"
 	}
-	return fmt.Sprintf("%s is offered by several plugins (%s): name the one to use", e.Key, names)
+	return fmt.Sprintf("%s is offered by several plugins (%s): name the one to use, e.g. --plugin %s, or the call's Plugin",
+		e.Key, names, e.Plugins[0])
 }
 
 // OfferLimitError tells that an owner may not offer more keys. What it offers

@@ -23,11 +23,11 @@ func TestErrors_texts(t *testing.T) {
 		},
 		{
 			&AmbiguousError{Key: "job:sync", Plugins: []string{"a", "b"}},
-			"job:sync is offered by several plugins (a, b): name the one to use",
+			"job:sync is offered by several plugins (a, b): name the one to use, e.g. --plugin a, or the call's Plugin",
 		},
 		{
 			&AmbiguousError{Key: "job:sync", Plugins: []string{"a", "b"}, More: true},
-			"job:sync is offered by several plugins (a, b and others): name the one to use",
+			"job:sync is offered by several plugins (a, b and others): name the one to use, e.g. --plugin a, or the call's Plugin",
 		},
 		{
 			&OfferLimitError{Owner: plugin("p"), Key: "tool:x", Limit: 2},

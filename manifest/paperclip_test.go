@@ -218,3 +218,13 @@ func TestPaperclip_aToolsSchemaThatCannotBeReadIsNoted(t *testing.T) {
 	require.Len(t, found.Notes, 1)
 	require.Contains(t, found.Notes[0].Message, "tools[0].parametersSchema: the tool's input will not be checked: schema: /type")
 }
+
+func TestPaperclip_aToolsSchemaThatTakesNoObjectIsAProblem(t *testing.T) {
+	text := row{set: `{"tools": [{"name": "search", "displayName": "Search", "description": "Searches.", "parametersSchema": {"type": "string"}}]}`}.text(t)
+	dir := tree(t, map[string]string{"package.json": syncPackage, "dist/manifest.js": text, "dist/worker.js": ""})
+	found := evaluated(t, dir, ".")
+	require.Len(t, found.Problems, 1)
+	require.Equal(t, "tools[0].parametersSchema", found.Problems[0].Field)
+	require.Equal(t, "schema: /type: expected one that admits an object, found one for a string: a tool's parameters are an object",
+		found.Problems[0].Message)
+}

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -58,16 +60,22 @@ func checkPaperclip(r *reader, at fieldPath, v value) {
 	}
 }
 
-// noteSchemas notes which schemas of tools cannot be read. The ecosystem takes them, and
-// holds no input to them.
+// toolParameters is what a tool takes, as a schema.
+var toolParameters = json.RawMessage(`{"type":"object"}`)
+
+// noteSchemas notes which schemas of tools cannot be read: the ecosystem takes them, and
+// holds no input to them. One that no parameters could satisfy is a problem.
 func noteSchemas(r *reader, at fieldPath, tools value) {
 	for i, tool := range tools.items {
 		schema, declared := tool.get("parametersSchema")
 		if !declared || schema.kind != object {
 			continue
 		}
-		if _, err := capability.CompileSchema(schema.raw); err != nil {
-			where := at.item(i).member("parametersSchema")
+		where := at.item(i).member("parametersSchema")
+		_, err := capability.CompileDeclared(toolParameters, schema.raw)
+		if never, ok := errors.AsType[*capability.DeclarationError](err); ok {
+			r.add(where, "%v: a tool's parameters are an object", never)
+		} else if err != nil {
 			r.notes = append(r.notes, Note{r.file, fmt.Sprintf("%s: the tool's input will not be checked: %v", where, err)})
 		}
 	}

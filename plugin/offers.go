@@ -34,17 +34,14 @@ func Priority(n int) Option {
 	return func(o *protocol.Offer) { o.Priority = n }
 }
 
-// InputSchema declares a JSON Schema for the input.
+// InputSchema declares a JSON Schema for the input. The host refuses an offer whose
+// schema cannot be read, or describes what its kind never takes, e.g. a tool's string.
 func InputSchema(schema json.RawMessage) Option {
 	return func(o *protocol.Offer) { o.InputSchema = schema }
 }
 
 // Result is what a tool answers. A result with Error set is a failed call.
-type Result struct {
-	Content string `json:"content,omitempty"`
-	Data    any    `json:"data,omitempty"`
-	Error   string `json:"error,omitempty"`
-}
+type Result = protocol.ToolResult
 
 // Text is a Result with text only.
 func Text(content string) Result { return Result{Content: content} }
@@ -68,13 +65,7 @@ func Tool[In any](to Offerer, name string, handle func(context.Context, In) (Res
 
 // Invocation is the input of an action. Params is decoded from "params"; the
 // other members are there for callers that hold a conversation, raw.
-type Invocation[Params any] struct {
-	Params    Params          `json:"params"`
-	Message   json.RawMessage `json:"message,omitempty"`
-	State     json.RawMessage `json:"state,omitempty"`
-	Options   json.RawMessage `json:"options,omitempty"`
-	Responses json.RawMessage `json:"responses,omitempty"`
-}
+type Invocation[Params any] = protocol.ActionInput[Params]
 
 // Action offers "action:NAME".
 func Action[Params, Out any](to Offerer, name string, handle func(context.Context, Invocation[Params]) (Out, error), opts ...Option) {

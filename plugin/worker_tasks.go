@@ -120,10 +120,10 @@ func (w *worker) endpoint(ctx context.Context, params json.RawMessage) (json.Raw
 // pick takes two members out of an object: a string, "" if it is none, and a value,
 // nil if there is none.
 func pick(object json.RawMessage, name, rest string) (text string, value json.RawMessage) {
-	members(object, func(key, v []byte) {
+	protocol.EachMember(object, func(key, v []byte) {
 		switch string(key) {
 		case name:
-			text = string(inner(v))
+			text = string(protocol.TextOf(v))
 		case rest:
 			value = v
 		}

@@ -28,6 +28,10 @@
 // ([encoding/json.RawMessage]) and are owned by whoever receives them: nobody
 // writes into a payload after handing it on.
 //
+// What goes in and comes out of a capability is fixed by its kind: [ActionInput],
+// [ToolResult] and the others are the Go types, [InputOf] and [ResultOf] hold a value to
+// them, and [KindsSchema] has them as JSON Schemas.
+//
 // # Errors
 //
 // A failure of the host's own making is an [*Error] with a [Code] to branch on; a

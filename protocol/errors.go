@@ -31,7 +31,8 @@ const (
 	CodeAmbiguous Code = "ambiguous"
 	// CodeConfiguration: the plugin refuses its configuration; the message says why.
 	CodeConfiguration Code = "configuration"
-	// CodeWire: the peer broke the rules of its wire.
+	// CodeWire: the peer broke the rules of its wire, or answered with a result that
+	// its kind does not have.
 	CodeWire Code = "wire"
 	// CodeInternal: the host's own fault.
 	CodeInternal Code = "internal"

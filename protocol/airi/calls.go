@@ -76,9 +76,26 @@ func (d *driver) completion(c call, s step) protocol.Complete {
 		return protocol.Complete{ID: c.id, Err: d.fault(protocol.CodeInvalid,
 			clip(c.tag)+" answers with a stream; expected one value")}
 	default:
-		return protocol.Complete{ID: c.id, Result: s.content}
+		return protocol.Complete{ID: c.id, Result: resultOf(c.tag, s.content)}
 	}
 }
+
+// resultOf is what a handler answers, as its kind has it: Eventa's handlers answer with
+// any value, a tool with {content?, data?}. Text is a tool's content, what is no object
+// otherwise its data.
+func resultOf(tag string, content json.RawMessage) json.RawMessage {
+	if !strings.HasPrefix(tag, toolPrefix) || len(content) == 0 || string(content) == "null" || content[0] == '{' {
+		return content
+	}
+	member := `{"data":`
+	if content[0] == '"' {
+		member = `{"content":`
+	}
+	return slices.Concat(json.RawMessage(member), content, json.RawMessage(`}`))
+}
+
+// toolPrefix begins the tags of handlers that are tools to others.
+const toolPrefix = "tool:"
 
 // forget ends a call on our side.
 func (d *driver) forget(n uint64) call {

@@ -21,6 +21,23 @@ func TestDriver_callsAreCompletedByTheirOwnAnswer(t *testing.T) {
 		r.receive("greet-receive-error-airi-host-1", `{"invokeId":"airi-host-1","content":{"error":{"message":"no name"}}}`))
 }
 
+func TestDriver_aToolsAnswerIsContentOrData(t *testing.T) {
+	for _, c := range []struct{ tag, answer, want string }{
+		{"tool:greet", `{"content":"B","error":""}`, `{"content":"B","error":""}`},
+		{"tool:greet", `"B"`, `{"content":"B"}`},
+		{"tool:greet", `[1]`, `{"data":[1]}`},
+		{"tool:greet", `7`, `{"data":7}`},
+		{"tool:greet", `null`, `null`},
+		{"model:GREET", `"B"`, `"B"`},
+		{"greet", `[1]`, `[1]`},
+	} {
+		r := newRig(t, protocol.Settings{})
+		r.call(1, c.tag)
+		require.Equal(t, []string{"complete 1 ok " + c.want},
+			r.receive(c.tag+"-receive-airi-host-1", `{"invokeId":"airi-host-1","content":`+c.answer+`}`), "%s %s", c.tag, c.answer)
+	}
+}
+
 func TestDriver_answersThatNobodyWaitsForAreCounted(t *testing.T) {
 	r := newRig(t, protocol.Settings{})
 	r.call(1, "greet")

@@ -45,6 +45,10 @@
 // are refused: a call with a request stream fails at once, and so does one that
 // ends as a stream of answers.
 //
+// What a handler answers is the result of its capability. One whose tag begins with
+// "tool:" may answer with any value, as Eventa has it: text becomes {content}, what is
+// no object otherwise {data}.
+//
 // An event that is named like a step but has no invokeId is an ordinary event.
 //
 // # Control events

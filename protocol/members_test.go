@@ -1,4 +1,4 @@
-package plugin
+package protocol
 
 import (
 	"encoding/json"
@@ -14,10 +14,10 @@ func TestMembers_findsWhatIsThere(t *testing.T) {
 		{"a", `"x\"}"`}, {"b", `{"c":[1,{"d":"]"}]}`}, {"n", `-1.5e3`}, {"ef", `null`}, {"", `[]`}, {"a", `true`},
 	}
 	var got [][2]string
-	members([]byte(object), func(key, value []byte) { got = append(got, [2]string{string(key), string(value)}) })
+	EachMember([]byte(object), func(key, value []byte) { got = append(got, [2]string{string(key), string(value)}) })
 	require.Equal(t, want, got)
 	for _, none := range []string{``, ` `, `{}`, ` { } `, `[]`, `7`, `"x"`} {
-		members([]byte(none), func(key, _ []byte) { t.Errorf("%s has a member %q", none, key) })
+		EachMember([]byte(none), func(key, _ []byte) { t.Errorf("%s has a member %q", none, key) })
 	}
 }
 
@@ -31,11 +31,26 @@ func FuzzMembers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got := map[string]json.RawMessage{}
-		members(data, func(key, value []byte) { got[string(key)] = value })
+		EachMember(data, func(key, value []byte) { got[string(key)] = value })
 		var want map[string]json.RawMessage
 		if !utf8.Valid(data) || json.Unmarshal(data, &want) != nil || want == nil {
 			return // a codec makes it valid
 		}
 		require.Equal(t, want, got)
 	})
+}
+
+func TestEachItem_findsWhatIsThere(t *testing.T) {
+	for array, want := range map[string][]string{
+		` [ 1 , "a,]" ,{"b":[2]},[ ] ] `: {`1`, `"a,]"`, `{"b":[2]}`, `[ ]`},
+		`[]`:                             nil,
+		`[ ]`:                            nil,
+		`{"a":1}`:                        nil,
+		``:                               nil,
+		`[1,`:                            {`1`},
+	} {
+		var got []string
+		eachItem([]byte(array), func(value []byte) { got = append(got, string(value)) })
+		require.Equal(t, want, got, array)
+	}
 }

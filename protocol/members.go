@@ -1,14 +1,14 @@
-package plugin
+package protocol
 
 import (
 	"bytes"
 	"encoding/json"
 )
 
-// members calls visit for every member of the object in data, in order. The data is
+// EachMember calls visit for every member of the object in data, in order. The data is
 // JSON that a codec has read already, so it is looked at once and not checked: of
 // anything else some members may be missing.
-func members(data []byte, visit func(key, value []byte)) {
+func EachMember(data []byte, visit func(key, value []byte)) {
 	at := blanks(data, 0)
 	if at == len(data) || data[at] != '{' {
 		return
@@ -25,7 +25,7 @@ func members(data []byte, visit func(key, value []byte)) {
 			return
 		}
 		end = valueEnd(data, at)
-		visit(inner(key), data[at:end:end])
+		visit(TextOf(key), data[at:end:end])
 		at = blanks(data, end)
 	}
 }
@@ -85,8 +85,8 @@ func scalarEnd(data []byte, at int) int {
 	return at
 }
 
-// inner is the text of a string literal, or of nothing.
-func inner(literal []byte) []byte {
+// TextOf returns the text of a string literal; nothing for what is no such literal.
+func TextOf(literal []byte) []byte {
 	if len(literal) < 2 || literal[0] != '"' {
 		return nil
 	}
@@ -96,4 +96,21 @@ func inner(literal []byte) []byte {
 		return []byte(text)
 	}
 	return literal[1 : len(literal)-1]
+}
+
+// eachItem is EachMember for an array.
+func eachItem(data []byte, visit func(value []byte)) {
+	at := blanks(data, 0)
+	if at == len(data) || data[at] != '[' {
+		return
+	}
+	for at < len(data) && data[at] != ']' {
+		at = blanks(data, at+1)
+		if at == len(data) || data[at] == ']' {
+			return
+		}
+		end := valueEnd(data, at)
+		visit(data[at:end:end])
+		at = blanks(data, end)
+	}
 }
