@@ -11,14 +11,56 @@ export function isError(value) {
   return value instanceof Error || types.isNativeError(value)
 }
 
-// describe is an Error as JSON has room for: {name, message, code?, at?}.
+// describe is an Error as JSON has room for: {name, message, code?, data?, at?}. What
+// JSON cannot carry of it, or fails to be read, is left out.
 export function describe(error) {
-  const { name, message, code } = error
+  const { name, message, code } = { name: read(error, 'name'), message: read(error, 'message'), code: read(error, 'code') }
   return {
     name: String(name),
     message: String(message),
     code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
+    data: inJson(dataOf(error)),
     at: placeOf(error) || undefined,
+  }
+}
+
+// describeAny is anything that JavaScript can throw.
+export function describeAny(thrown) {
+  return isError(thrown) ? describe(thrown) : showable(thrown)
+}
+
+function read(object, key) {
+  try {
+    return object[key]
+  }
+  catch {
+    return undefined
+  }
+}
+
+// dataOf is what else an Error carries: its data, or all that was added to it.
+function dataOf(error) {
+  const data = read(error, 'data')
+  if (data !== undefined) {
+    return data
+  }
+  const added = {}
+  for (const key of Object.keys(error)) {
+    if (!STANDARD.has(key)) {
+      added[key] = inJson(read(error, key))
+    }
+  }
+  return Object.keys(added).length > 0 ? added : undefined
+}
+
+const STANDARD = new Set(['name', 'message', 'code', 'stack', 'cause', '__proto__'])
+
+function inJson(value) {
+  try {
+    return JSON.parse(JSON.stringify(value))
+  }
+  catch {
+    return undefined
   }
 }
 
@@ -29,11 +71,16 @@ export function describeThrown(thrown) {
 }
 
 function showable(value) {
+  return inJson(value) ?? words(value)
+}
+
+// words is a text for what has no JSON, which may refuse to be one, too.
+function words(value) {
   try {
-    return JSON.parse(JSON.stringify(value))
+    return value == null ? undefined : String(value)
   }
   catch {
-    return String(value)
+    return 'something that is no text'
   }
 }
 
@@ -42,8 +89,8 @@ export function revive(value) {
   if (typeof value !== 'object' || value === null || typeof value.message !== 'string') {
     return value
   }
-  const { message, name, ...rest } = value
-  const error = Object.assign(new Error(message), rest)
+  const { message, name, code, data } = value
+  const error = Object.assign(new Error(message), code === undefined ? {} : { code }, data === undefined ? {} : { data })
   if (typeof name === 'string') {
     Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
   }
