@@ -142,7 +142,7 @@ func invokeBody(id, content json.RawMessage) json.RawMessage {
 	b.Grow(len(id) + len(content) + len(`{"invokeId":,"content":}`))
 	b.WriteString(`{"invokeId":`)
 	b.Write(id)
-	if content != nil {
+	if len(content) > 0 {
 		b.WriteString(`,"content":`)
 		b.Write(content)
 	}
@@ -208,7 +208,7 @@ var null = json.RawMessage("null")
 
 // itemOf is an item as it crosses a session's boundary.
 func itemOf(item json.RawMessage) json.RawMessage {
-	if item == nil {
+	if len(item) == 0 {
 		return null
 	}
 	return item
