@@ -54,10 +54,10 @@ function isError(value) {
   return value instanceof Error || types.isNativeError(value);
 }
 function describe(error) {
-  const { name, message, code } = { name: read(error, "name"), message: read(error, "message"), code: read(error, "code") };
+  const [name, message, code] = ["name", "message", "code"].map((key) => read(error, key));
   return {
-    name: String(name),
-    message: String(message),
+    name: words(name) ?? "Error",
+    message: words(message) ?? "",
     code: typeof code === "string" || typeof code === "number" ? code : void 0,
     data: inJson(dataOf(error)),
     at: placeOf(error) || void 0
@@ -80,8 +80,9 @@ function dataOf(error) {
   }
   const added = {};
   for (const key of Object.keys(error)) {
-    if (!STANDARD.has(key)) {
-      added[key] = inJson(read(error, key));
+    const value = STANDARD.has(key) ? void 0 : inJson(read(error, key));
+    if (value !== void 0) {
+      added[key] = value;
     }
   }
   return Object.keys(added).length > 0 ? added : void 0;
@@ -120,7 +121,7 @@ function revive(value) {
 }
 var PLACE = /(?:^|[( ])((?:file:\/\/)?\/.*?):(\d+(?::\d+)?)\)?$/;
 function placeOf(error) {
-  const places = placesIn(error?.stack);
+  const places = placesIn(error == null ? "" : read(error, "stack"));
   const own = places.find(({ file: file2 }) => isWithin(root, file2) && !file2.includes("/node_modules/"));
   const place = own ?? places[0];
   if (place === void 0) {

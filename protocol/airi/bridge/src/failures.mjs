@@ -14,10 +14,10 @@ export function isError(value) {
 // describe is an Error as JSON has room for: {name, message, code?, data?, at?}. What
 // JSON cannot carry of it, or fails to be read, is left out.
 export function describe(error) {
-  const { name, message, code } = { name: read(error, 'name'), message: read(error, 'message'), code: read(error, 'code') }
+  const [name, message, code] = ['name', 'message', 'code'].map(key => read(error, key))
   return {
-    name: String(name),
-    message: String(message),
+    name: words(name) ?? 'Error',
+    message: words(message) ?? '',
     code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
     data: inJson(dataOf(error)),
     at: placeOf(error) || undefined,
@@ -46,8 +46,9 @@ function dataOf(error) {
   }
   const added = {}
   for (const key of Object.keys(error)) {
-    if (!STANDARD.has(key)) {
-      added[key] = inJson(read(error, key))
+    const value = STANDARD.has(key) ? undefined : inJson(read(error, key))
+    if (value !== undefined) {
+      added[key] = value
     }
   }
   return Object.keys(added).length > 0 ? added : undefined
@@ -105,7 +106,7 @@ const PLACE = /(?:^|[( ])((?:file:\/\/)?\/.*?):(\d+(?::\d+)?)\)?$/
 // relative to the plugin's directory; '' where there is none. A line of the
 // plugin's own is better than one of a package that it uses.
 export function placeOf(error) {
-  const places = placesIn(error?.stack)
+  const places = placesIn(error == null ? '' : read(error, 'stack'))
   const own = places.find(({ file }) => isWithin(root, file) && !file.includes('/node_modules/'))
   const place = own ?? places[0]
   if (place === undefined) {
