@@ -54,7 +54,7 @@ var (
 		},
 		{
 			from:  "protocol/airi/bridge",
-			tests: []string{"protocol", "protocol/airi", "transport"},
+			tests: []string{"peers", "protocol", "protocol/airi", "transport"},
 			why:   "the bridge is a worker's files and how to start them; what it says is read by protocol/airi",
 		},
 		{

@@ -2,7 +2,8 @@
 // really do?
 //
 // It brings the published SDK of Paperclip and the worker manager of its server, to
-// run real workers under the real host and under this one, in tests and benchmarks.
+// run real workers under the real host and under this one, in tests and benchmarks,
+// and the Eventa that AIRI's modules bring.
 // Nothing of theirs is in this tree: [Install] fetches what a set's package.json and
 // package-lock.json name, once a machine.
 //
@@ -19,7 +20,8 @@
 // are, from the published archive ("archives" in package.json). What the worker
 // manager imports besides (its server's logger, and in one release a constant of an
 // adapter) is a file below stand-ins. [Paperclip] is release 2026.824.1, against which
-// this host was written, [Paperclip916] is 2026.916.1.
+// this host was written, [Paperclip916] is 2026.916.1; [EventaA14], [EventaB11] and
+// [EventaB14] are releases of Eventa.
 //
 // # Where it is kept
 //

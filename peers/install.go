@@ -105,17 +105,25 @@ func (s set) build(ctx context.Context, root, dir string) error {
 			return err
 		}
 	}
-	standIns, err := fs.Sub(s.files, "stand-ins")
-	if err != nil {
-		return err
-	}
-	if err := os.CopyFS(modules, standIns); err != nil {
+	if err := s.addStandIns(modules); err != nil {
 		return err
 	}
 	if err := os.Rename(scratch, dir); err != nil && !isDir(dir) { // where nothing is locked, the first wins
 		return err
 	}
 	return nil
+}
+
+// addStandIns copies the set's own files, if it has any, among those of the packages.
+func (s set) addStandIns(modules string) error {
+	standIns, err := fs.Sub(s.files, "stand-ins")
+	if err != nil {
+		return err
+	}
+	if _, err := fs.Stat(standIns, "."); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return os.CopyFS(modules, standIns)
 }
 
 func isDir(name string) bool {

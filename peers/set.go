@@ -16,6 +16,12 @@ const (
 	Paperclip = "paperclip"
 	// Paperclip916 is release 2026.916.1, with duplex channels and shared logins.
 	Paperclip916 = "paperclip-916"
+	// EventaA14, EventaB11 and EventaB14 are releases of Eventa as AIRI modules bring
+	// them: 1.0.0-alpha.14, which AIRI pinned in March 2026, beta.11, the last of the
+	// older outer frame, and beta.14, the newest there is.
+	EventaA14 = "eventa-a14"
+	EventaB11 = "eventa-b11"
+	EventaB14 = "eventa-b14"
 )
 
 //go:embed all:sets

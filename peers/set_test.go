@@ -18,6 +18,15 @@ func TestSets_nameNoRegistry(t *testing.T) {
 		require.Contains(t, string(text), `"integrity"`)
 		require.Len(t, s.archives, 2)
 	}
+	for _, name := range []string{EventaA14, EventaB11, EventaB14} {
+		s, err := openSet(name)
+		require.NoError(t, err)
+		text, err := fs.ReadFile(s.files, "package-lock.json")
+		require.NoError(t, err)
+		require.NotContains(t, string(text), `"resolved"`)
+		require.Contains(t, string(text), `"integrity"`)
+		require.Empty(t, s.archives)
+	}
 }
 
 func TestHashOf_changesWithNamesAndTexts(t *testing.T) {

@@ -1,6 +1,7 @@
 package airi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,18 @@ import (
 type call struct {
 	id  protocol.CallID
 	tag string
+	// order is its place among the host's calls.
+	order uint64
+	// number becomes its invokeId. It is 0 until the module is told of the call: by
+	// the first item, where the input is a stream.
+	number uint64
+	// follows tells that the caller takes the items of a response stream.
+	follows bool
+	// feeds tells that its request stream is open.
+	feeds bool
+	// items is a response stream that the caller does not follow, size its bytes.
+	items []json.RawMessage
+	size  int
 }
 
 func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
@@ -28,53 +41,91 @@ func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Ef
 		return append(out, protocol.Complete{ID: in.ID, Err: d.fault(protocol.CodeOverloaded,
 			fmt.Sprintf("%d calls are in flight, the limit: call %s again later", d.settings.Pending(), clip(key)))})
 	}
-	d.last++
-	d.calls[d.last] = call{id: in.ID, tag: key}
-	d.numbers[in.ID] = d.last
-	return d.send(sendFrame(key, invokeID(d.last), in.Call.Input), out)
+	d.begun++
+	c := &call{id: in.ID, tag: key, order: d.begun, follows: in.Follows, feeds: in.Feeds}
+	d.calls[c.id] = c
+	if in.Feeds {
+		return out // its first item or its end is the first that the module hears
+	}
+	return d.send(sendFrame(key, d.tell(c), in.Call.Input), out)
+}
+
+// tell returns the id under which the module knows a call, or is about to.
+func (d *driver) tell(c *call) json.RawMessage {
+	if c.number == 0 {
+		d.last++
+		c.number = d.last
+		d.numbers[c.number] = c
+	}
+	return invokeID(c.number)
+}
+
+// feed passes on one item of a request stream. Nothing comes of one whose call is
+// over: its caller may not have heard yet.
+func (d *driver) feed(in protocol.Feed, out []protocol.Effect) []protocol.Effect {
+	c := d.calls[in.ID]
+	if c == nil || !c.feeds {
+		return out
+	}
+	return d.send(itemFrame(c.tag, d.tell(c), in.Item), out)
+}
+
+func (d *driver) feedEnd(in protocol.FeedEnd, out []protocol.Effect) []protocol.Effect {
+	c := d.calls[in.ID]
+	if c == nil || !c.feeds {
+		return out
+	}
+	c.feeds = false
+	if in.Err != nil {
+		return d.send(failedFrame(c.tag, d.tell(c), in.Err), out)
+	}
+	return d.send(endFrame(c.tag, d.tell(c)), out)
 }
 
 // cancel tells the module that nobody waits any more, and completes nothing: the
 // caller has left. The module's answer still comes, since a handler in Eventa
-// answers after an abort, too; it is counted under DroppedLate.
+// answers after an abort, too; it is counted under DroppedLate. A module that has not
+// been told of the call hears nothing: an abort alone would start a handler.
 func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Effect {
-	n, ok := d.numbers[in.ID]
-	if !ok {
+	c := d.calls[in.ID]
+	if c == nil {
 		return out
 	}
-	c := d.forget(n)
+	d.forget(c)
+	if c.number == 0 {
+		return out
+	}
 	var reason json.RawMessage
 	if in.Reason != "" {
 		reason = appendString(nil, in.Reason)
 	}
-	return d.send(abortFrame(c.tag, invokeID(n), reason), out)
+	return d.send(abortFrame(c.tag, invokeID(c.number), reason), out)
 }
 
 // answered takes an answer of the module to a call or step of the host. As in
 // Eventa, both the event's id and the payload have to name the call.
 func (d *driver) answered(s step, eventID string, out []protocol.Effect) []protocol.Effect {
 	n, known := d.numberOf(s.idText)
-	c, waiting := d.calls[n]
+	c := d.numbers[n]
 	switch {
-	case !known || waiting && c.tag != s.tag:
+	case !known || c != nil && c.tag != s.tag:
 		return append(out, dropped(DroppedUnknown, eventID))
-	case !waiting && s.kind == stepReceiveEnd:
-		return append(out, dropped(DroppedStream, eventID))
-	case !waiting:
+	case c == nil:
 		return append(out, dropped(DroppedLate, eventID))
+	case s.kind == stepReceive && !s.result:
+		return d.item(c, itemOf(s.content), out)
 	}
-	d.forget(n)
-	return append(out, d.completion(c, s))
+	d.forget(c)
+	return append(out, completion(c, s))
 }
 
-func (d *driver) completion(c call, s step) protocol.Complete {
+func completion(c *call, s step) protocol.Complete {
 	switch s.kind {
 	case stepReceiveError:
 		return protocol.Complete{ID: c.id, Err: peerError(s.content,
 			"the handler of "+clip(c.tag)+" failed without a message")}
 	case stepReceiveEnd:
-		return protocol.Complete{ID: c.id, Err: d.fault(protocol.CodeInvalid,
-			clip(c.tag)+" answers with a stream; expected one value")}
+		return protocol.Complete{ID: c.id, Result: resultOf(c.tag, c.streamed())}
 	default:
 		return protocol.Complete{ID: c.id, Result: resultOf(c.tag, s.content)}
 	}
@@ -97,12 +148,46 @@ func resultOf(tag string, content json.RawMessage) json.RawMessage {
 // toolPrefix begins the tags of handlers that are tools to others.
 const toolPrefix = "tool:"
 
+// item takes one item of a response stream, and collects it for a caller that does
+// not follow.
+func (d *driver) item(c *call, item json.RawMessage, out []protocol.Effect) []protocol.Effect {
+	if c.follows {
+		return append(out, protocol.Progress{ID: c.id, Item: item})
+	}
+	size := len(item)
+	if len(c.items) < MaxCollected && c.size+size <= MaxCollectedBytes && d.collected+size <= MaxCollectedTotal {
+		c.items = append(c.items, item)
+		c.size += size
+		d.collected += size
+		return append(out, protocol.Progress{ID: c.id}) // a sign of life
+	}
+	d.forget(c)
+	why := fmt.Sprintf("%s answers with a stream of more than the %d items or %d bytes (%d in all calls) that are collected: follow it",
+		clip(c.tag), MaxCollected, MaxCollectedBytes, MaxCollectedTotal)
+	out = append(out, protocol.Complete{ID: c.id, Err: d.fault(protocol.CodeOverloaded, why)})
+	return d.send(abortFrame(c.tag, invokeID(c.number), appendString(nil, "nobody follows the stream")), out)
+}
+
+// streamed is the result of a call whose response stream has ended.
+func (c *call) streamed() json.RawMessage {
+	if c.follows {
+		return null
+	}
+	list := append(make([]byte, 0, c.size+len(c.items)+2), '[')
+	for i, item := range c.items {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, item...)
+	}
+	return append(list, ']')
+}
+
 // forget ends a call on our side.
-func (d *driver) forget(n uint64) call {
-	c := d.calls[n]
-	delete(d.calls, n)
-	delete(d.numbers, c.id)
-	return c
+func (d *driver) forget(c *call) {
+	d.collected -= c.size
+	delete(d.calls, c.id)
+	delete(d.numbers, c.number)
 }
 
 // numberOf reads an invokeId of ours; known tells that we did give it out.
@@ -128,8 +213,7 @@ func (d *driver) close(in protocol.Closed, out []protocol.Effect) []protocol.Eff
 	if d.running.step != "" {
 		out = append(out, protocol.Ran{Step: d.running.step, Err: d.lost(string(d.running.step), in.Err)})
 	}
-	for _, n := range slices.Sorted(maps.Keys(d.calls)) {
-		c := d.calls[n]
+	for _, c := range slices.SortedFunc(maps.Values(d.calls), func(a, b *call) int { return cmp.Compare(a.order, b.order) }) {
 		out = append(out, protocol.Complete{ID: c.id, Err: d.lost("the call of "+clip(c.tag), in.Err)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.requests)) {

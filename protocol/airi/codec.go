@@ -22,10 +22,21 @@ type Frame struct {
 	// InvokeType numbers the step of an invoke that the event is, as Eventa does;
 	// nil for none. It informs: readers go by the ID.
 	InvokeType *int
+	// Opens is set by the bridge on the first frame of each call that the module
+	// makes: [OpensValue] or [OpensStream]. "" for any other frame.
+	Opens string
 	// Delivery names this one delivery: the outer "id" up to 1.0.0-beta.11, the
 	// "deliveryId" later. "" where the sender gave none.
 	Delivery string
 }
+
+// What a call of the module's takes for an answer, as Frame.Opens says it.
+const (
+	// OpensValue is one value.
+	OpensValue = "value"
+	// OpensStream is a stream of items: whoever calls listens for its end.
+	OpensStream = "stream"
+)
 
 // Misframed is a record that must be a mistake of framing: frames, or a part of one,
 // were lost in it. The driver ends the connection by it.
@@ -93,6 +104,7 @@ type envelope struct {
 	id, typ, payload             []byte // up to 1.0.0-beta.11
 	deliveryID, hops, inner      []byte // from 1.0.0-beta.14 on
 	body, invokeType, innerIdent []byte // members of payload or inner
+	opens                        []byte // of the same, by the bridge
 }
 
 func readFrame(record []byte) (Frame, error) {
@@ -136,6 +148,8 @@ func (e *envelope) event(key string, value []byte) error {
 		e.invokeType = value
 	case "body":
 		e.body = value
+	case "opens":
+		e.opens = value
 	}
 	return nil
 }
@@ -182,6 +196,9 @@ func (e *envelope) frame(id, delivery string) Frame {
 	if n, err := strconv.Atoi(string(e.invokeType)); err == nil {
 		f.InvokeType = &n
 	}
+	if s, _ := text(e.opens); s == OpensValue || s == OpensStream {
+		f.Opens = s
+	}
 	return f
 }
 
@@ -213,6 +230,10 @@ func appendFrame(dst []byte, f Frame) []byte {
 	if f.InvokeType != nil {
 		dst = append(dst, `,"invokeType":`...)
 		dst = strconv.AppendInt(dst, int64(*f.InvokeType), 10)
+	}
+	if f.Opens != "" {
+		dst = append(dst, `,"opens":`...)
+		dst = appendString(dst, f.Opens)
 	}
 	if f.Body != nil {
 		dst = append(dst, `,"body":`...)

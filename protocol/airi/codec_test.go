@@ -3,6 +3,7 @@ package airi
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -234,4 +235,17 @@ func recordedFrames(t testing.TB) []string {
 		}
 	}
 	return frames
+}
+
+func TestCodec_carriesWhatACallOpens(t *testing.T) {
+	const older, newer = `{"type":"x-send","payload":{"opens":%s,"body":1}}`, `{"deliveryId":"d","hopsRemaining":0,"eventa":{"id":"x-send","opens":%s,"body":1}}`
+	for value, want := range map[string]string{
+		`"value"`: OpensValue, `"stream"`: OpensStream, `"other"`: "", `""`: "", `true`: "", `{"value":1}`: "",
+	} {
+		for _, form := range []string{older, newer} {
+			f := frameOf(t, fmt.Sprintf(form, value))
+			require.Equal(t, want, f.Opens, value)
+			require.Equal(t, f, frameOf(t, encode(t, f)))
+		}
+	}
 }

@@ -37,7 +37,11 @@ const servicePrefix = "proj-airi:plugin-sdk:apis:protocol:"
 // noOffers are the starts of tags whose handlers are not offers: the host's own,
 // its services (a module may answer them for itself), and the functions that
 // Eventa passes as arguments, which live as long as one call.
-var noOffers = []string{ReservedPrefix, servicePrefix, "eventa-invoke-fn-"}
+var noOffers = []string{ReservedPrefix, servicePrefix, functionPrefix}
+
+// functionPrefix starts the tags of functions that Eventa passes as arguments. What
+// travels is {"__eventaInvoke": {"tag"}}.
+const functionPrefix = "eventa-invoke-fn-"
 
 // control takes an event of the bridge's own.
 func (d *driver) control(f Frame, out []protocol.Effect) []protocol.Effect {
@@ -105,7 +109,10 @@ func (d *driver) defined(tag string, out []protocol.Effect) []protocol.Effect {
 	if _, known := d.offers[tag]; known {
 		return out
 	}
-	if tag == "" || len(d.offers) >= MaxOffers || isReserved(tag) {
+	switch {
+	case len(tag) > MaxName:
+		return append(out, dropped(DroppedName, tag))
+	case tag == "" || len(d.offers) >= MaxOffers || isReserved(tag):
 		return append(out, dropped(DroppedOffer, tag))
 	}
 	d.offers[tag] = struct{}{}

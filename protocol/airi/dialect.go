@@ -14,10 +14,16 @@ type Dialect struct {
 	Providers func(context.Context) ([]Provider, error)
 }
 
-var _ protocol.Dialect = Dialect{}
+var (
+	_ protocol.Dialect   = Dialect{}
+	_ protocol.Streaming = Dialect{}
+)
 
 // Name is "airi".
 func (Dialect) Name() string { return "airi" }
+
+// Streams says that Eventa knows request streams.
+func (Dialect) Streams() {}
 
 // Codec returns the codec of Eventa frames. Its messages are of type [Frame].
 func (Dialect) Codec() protocol.Codec { return codec{} }

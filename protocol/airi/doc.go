@@ -30,26 +30,53 @@
 // Eventa's calls are events by convention. For the tag T and an id I of the
 // caller's choice:
 //
-//	T-send                   {invokeId: I, content?}           the call
-//	T-receive-I              {invokeId: I, content?}           its result
-//	T-receive-error-I        {invokeId: I, content: {error}}   its failure
-//	T-send-abort             {invokeId: I, content?}           the caller gave up
-//	T-send-stream-end, T-send-error, T-receive-stream-end-I    parts of streams
+//	T-send                     {invokeId: I, content?}             the call
+//	T-receive-I                {invokeId: I, content?}             its result
+//	T-receive-error-I          {invokeId: I, content: {error}}     its failure
+//	T-send-abort               {invokeId: I, content?}             the caller gave up
+//	T-send                     {…, content?, isReqStream: true}    an item of a request stream
+//	T-send-stream-end          {invokeId: I}                       its end
+//	T-send-error               {invokeId: I, content: error}       its failure
+//	T-receive-I                {invokeId: I, content?}             an item of a response stream
+//	T-receive-stream-end-I     {invokeId: I}                       its end
 //
 // The driver speaks them both ways: the host's calls of the module (Invoke), and
 // the module's calls of anything it does not handle itself (Serve). The host's
 // own ids are "airi-host-" and a number; the module's are echoed as they came,
 // whatever their type. A handler answers after an abort, too, and two handlers of
 // one tag answer both: what nobody waits for is counted under [DroppedLate]. A call
-// that was cancelled is not completed, since its caller has left. Streams
-// are refused: a call with a request stream fails at once, and so does one that
-// ends as a stream of answers.
+// that was cancelled is not completed, since its caller has left.
 //
 // What a handler answers is the result of its capability. One whose tag begins with
 // "tool:" may answer with any value, as Eventa has it: text becomes {content}, what is
 // no object otherwise {data}.
 //
 // An event that is named like a step but has no invokeId is an ordinary event.
+//
+// # Streams
+//
+// A result and an item of a stream have one name; a result has the invokeType 4, an
+// item none. The bridge sees to it where a handler is written by hand.
+//
+// The items of a call that is followed are Progress effects, and its result is null
+// when the stream has ended. Where nobody follows, the driver collects them into a
+// JSON array, [MaxCollected] items or [MaxCollectedBytes]; one more fails the call with
+// [protocol.CodeOverloaded] and is told to the module as an abort. A handler that
+// answers with one value gives a followed call that result and no item.
+//
+// On the wire a call that waits for one value looks like one that takes a stream. The
+// bridge, which sees what the caller listens to, marks the first frame of each call of
+// the module's ([Frame].Opens), and Serve.Follows is set for a stream only: a caller
+// that waits for one value would take an item for it. Such a call is answered with the
+// reports as items, then with the result as the last one, unless that is null, then
+// with the end. A part of a request stream that neither bears the mark nor belongs to
+// a call in flight is late, and is dropped.
+//
+// A request stream of the host's is opened by its first item, or its end. Until then the
+// module has not heard of the call, and hears nothing of it if it is cancelled.
+//
+// An Eventa function that is an argument ({"__eventaInvoke": {"tag"}}) passes as the
+// object that it is; a call of it by another module is refused.
 //
 // # Control events
 //
@@ -75,5 +102,11 @@
 // reference host's: init returned false, or something was thrown that is not an
 // Error. Calls in flight when the connection ends have [protocol.CodeOutcomeUnknown];
 // a call above Settings.MaxPending, in either direction, fails at once with
-// [protocol.CodeOverloaded].
+// [protocol.CodeOverloaded]; a call with a stream counts as one.
+//
+// An error that is thrown in a module arrives as a [*protocol.PeerError] with its name,
+// message, code and data, and goes to a module as {name, message, code, data}. Data is
+// the error's member data, else an object of what was added to it. A text that is
+// thrown is the message; of a plain object, message, name, code and data are taken in
+// the same way; anything else is the data.
 package airi

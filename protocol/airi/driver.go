@@ -14,12 +14,17 @@ const (
 	// DroppedLate is an answer to a call that is over: answered already (a second
 	// handler of one tag), cancelled, or past its deadline.
 	DroppedLate = "late-answer"
-	// DroppedUnknown is an answer to, or an abort of, a call that never was.
+	// DroppedUnknown is an answer to a call that never was, and an abort or a part of
+	// a request stream of a call that is over or never was.
 	DroppedUnknown = "unknown-call"
 	// DroppedDuplicate is a call whose id is already in flight under its tag.
 	DroppedDuplicate = "duplicate-call"
-	// DroppedStream is a part of a stream: this host exchanges single values.
+	// DroppedStream is a part of a request stream that has ended, or of a call that
+	// has none.
 	DroppedStream = "stream"
+	// DroppedName is a call by the module whose id or tag is longer than MaxName, or
+	// such a handler.
+	DroppedName = "name"
 	// DroppedControl is an event below ControlPrefix that means nothing.
 	DroppedControl = "control"
 	// DroppedOffer is a handler that does not become an offer: its tag is the
@@ -32,8 +37,20 @@ const (
 	DroppedPayload = "payload"
 )
 
-// MaxOffers is how many handlers of one module become offers.
-const MaxOffers = 1024
+// Bounds on what a module can make the host keep.
+const (
+	// MaxOffers is how many handlers of one module become offers.
+	MaxOffers = 1024
+	// MaxName is how long the ids of a module's calls and its tags may be, in bytes.
+	MaxName = 1024
+	// MaxCollected is how many items of a response stream are collected for a caller
+	// that does not follow it, and MaxCollectedBytes how many bytes. The next item
+	// fails the call with protocol.CodeOverloaded, and the module is told to stop.
+	MaxCollected      = 1024
+	MaxCollectedBytes = 8 << 20
+	// MaxCollectedTotal is the same for all calls of one module together, in bytes.
+	MaxCollectedTotal = 64 << 20
+)
 
 // idPrefix starts the invokeIds of the host's calls, so that the bridge can tell
 // answers for the host from those that stay inside the module.
@@ -43,17 +60,22 @@ const idPrefix = "airi-host-"
 type driver struct {
 	settings protocol.Settings
 
-	// last numbers the host's calls and steps; it becomes their invokeIds. An id
-	// up to it that nobody waits for belongs to a call that is over.
+	// last numbers the host's calls and steps as they go out; it becomes their
+	// invokeIds. An id up to it that nobody waits for belongs to a call that is over.
 	last uint64
-	// calls are the host's calls in flight by number, numbers the way back.
-	calls   map[uint64]call
-	numbers map[protocol.CallID]uint64
+	// calls are the host's calls in flight, numbers those of them that the module
+	// has been told of.
+	calls   map[protocol.CallID]*call
+	numbers map[uint64]*call
+	// begun counts the host's calls.
+	begun uint64
+	// collected is what all calls have collected, in bytes.
+	collected int
 	// running is the step that runs, or its zero value.
 	running running
 
 	// requests are the peer's calls in flight, callers the way back.
-	requests    map[protocol.RequestID]request
+	requests    map[protocol.RequestID]*request
 	callers     map[caller]protocol.RequestID
 	lastRequest protocol.RequestID
 	latest      answered
@@ -72,9 +94,9 @@ var _ protocol.Driver = (*driver)(nil)
 func newDriver(s protocol.Settings) *driver {
 	return &driver{
 		settings: s,
-		calls:    make(map[uint64]call),
-		numbers:  make(map[protocol.CallID]uint64),
-		requests: make(map[protocol.RequestID]request),
+		calls:    make(map[protocol.CallID]*call),
+		numbers:  make(map[uint64]*call),
+		requests: make(map[protocol.RequestID]*request),
 		callers:  make(map[caller]protocol.RequestID),
 		offers:   make(map[string]struct{}),
 	}
@@ -96,8 +118,14 @@ func (d *driver) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []p
 		return d.emit(in, out)
 	case protocol.Invoke:
 		return d.invoke(in, out)
+	case protocol.Feed:
+		return d.feed(in, out)
+	case protocol.FeedEnd:
+		return d.feedEnd(in, out)
 	case protocol.Cancel:
 		return d.cancel(in, out)
+	case protocol.Report:
+		return d.report(in, out)
 	case protocol.Reply:
 		return d.reply(in, out)
 	case protocol.Closed:
@@ -122,12 +150,10 @@ func (d *driver) received(in protocol.Received, out []protocol.Effect) []protoco
 	switch s.kind {
 	case noStep:
 		return append(out, protocol.Emitted{Event: eventOf(f)})
-	case stepSend:
-		return d.asked(s, out)
+	case stepSend, stepSendEnd, stepSendError:
+		return d.asked(s, f.ID, out)
 	case stepSendAbort:
 		return d.aborted(s, out)
-	case stepSendEnd, stepSendError:
-		return append(out, dropped(DroppedStream, f.ID))
 	case stepReceive, stepReceiveError, stepReceiveEnd:
 		return d.answered(s, f.ID, out)
 	}

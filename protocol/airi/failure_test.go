@@ -16,8 +16,9 @@ func TestErrorValue_hasWhatAPeerCanUse(t *testing.T) {
 		`{"message":"plugin p: busy","code":"overloaded"}`:            &protocol.Error{Code: protocol.CodeOverloaded, Plugin: "p", Message: "busy"},
 		`{"message":"call: late: gone","code":"timeout"}`:             fmt.Errorf("call: %w", &protocol.Error{Code: protocol.CodeTimeout, Message: "late", Err: errors.New("gone")}),
 		`{"name":"TypeError","message":"not a number","code":-32000}`: &protocol.PeerError{Name: "TypeError", Message: "not a number", Code: raw("-32000")},
-		`{"message":""}`:                       &protocol.PeerError{},
-		`{"message":"a code that is no JSON"}`: &protocol.PeerError{Message: "a code that is no JSON", Code: raw("{")},
+		`{"message":"m","data":{"a":1}}`:                              &protocol.PeerError{Message: "m", Data: raw(`{"a":1}`)},
+		`{"message":""}`:                                              &protocol.PeerError{},
+		`{"message":"a code that is no JSON"}`:                        &protocol.PeerError{Message: "a code that is no JSON", Code: raw("{")},
 	} {
 		require.JSONEq(t, want, string(errorValue(err)))
 	}
@@ -27,18 +28,22 @@ func TestPeerError_keepsThePeersWords(t *testing.T) {
 	for content, want := range map[string]protocol.PeerError{
 		`{"error":{"name":"TypeError","message":"no","at":"main.mjs:1:2","code":"E1"}}`: {
 			Name: "TypeError", Message: "no", At: "main.mjs:1:2", Code: raw(`"E1"`),
-			Data: raw(`{"name":"TypeError","message":"no","at":"main.mjs:1:2","code":"E1"}`),
 		},
-		`{"error":{"message":""}}`:             {Message: "", Data: raw(`{"message":""}`)},
-		`{"error":"text"}`:                     {Message: "text", Data: raw(`"text"`)},
-		`{"error":{}}`:                         {Message: "wordless", Data: raw(`{}`)},
-		`{"error":{"message":5}}`:              {Message: "wordless", Data: raw(`{"message":5}`)},
-		`{"error":{"Message":"other key"}}`:    {Message: "wordless", Data: raw(`{"Message":"other key"}`)},
-		`{"error":[1]}`:                        {Message: "wordless", Data: raw(`[1]`)},
-		`{"error":{"thrown":"just a string"}}`: {Message: "wordless", Data: raw(`{"thrown":"just a string"}`)},
-		`{}`:                                   {Message: "wordless"},
-		`5`:                                    {Message: "wordless"},
-		``:                                     {Message: "wordless"},
+		`{"error":{"message":""}}`:                                   {Message: ""},
+		`{"error":"text"}`:                                           {Message: "text"},
+		`{"error":{}}`:                                               {Message: "wordless"},
+		`{"error":{"message":5}}`:                                    {Message: "wordless", Data: raw(`{"message":5}`)},
+		`{"error":{"Message":"other key"}}`:                          {Message: "wordless", Data: raw(`{"Message":"other key"}`)},
+		`{"error":[1]}`:                                              {Message: "wordless", Data: raw(`[1]`)},
+		`{"error":{"thrown":"just a string"}}`:                       {Message: "wordless", Data: raw(`{"thrown":"just a string"}`)},
+		`{"error":{"message":"m","data":{"a":1},"status":404}}`:      {Message: "m", Data: raw(`{"a":1}`)},
+		`{"error":{"message":"m","status":404,"__proto__":{"x":1}}}`: {Message: "m", Data: raw(`{"status":404,"__proto__":{"x":1}}`)},
+		`{"error":{"message":"m","a":1,"a":2}}`:                      {Message: "m", Data: raw(`{"message":"m","a":1,"a":2}`)},
+		`{"error":7}`:                                                {Message: "wordless", Data: raw(`7`)},
+		`{"error":null}`:                                             {Message: "wordless"},
+		`{}`:                                                         {Message: "wordless"},
+		`5`:                                                          {Message: "wordless"},
+		``:                                                           {Message: "wordless"},
 	} {
 		require.Equal(t, &want, peerError(raw(content), "wordless"), content)
 	}

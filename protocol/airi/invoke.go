@@ -9,6 +9,8 @@ import (
 // The numbers that Eventa gives to the steps of an invoke (its InvokeEventType).
 const (
 	typeSend         = 0
+	typeSendError    = 1
+	typeSendEnd      = 2
 	typeSendAbort    = 3
 	typeReceive      = 4
 	typeReceiveError = 5
@@ -62,6 +64,11 @@ type step struct {
 	content json.RawMessage
 	// chunk tells that the content is one item of a request stream.
 	chunk bool
+	// result tells an answer that is the result from one item of a response stream,
+	// which has the same name: Eventa numbers the first of them only.
+	result bool
+	// opens is Frame.Opens.
+	opens string
 }
 
 // readStep reads an event as a step of an invoke. An event that only looks like
@@ -71,7 +78,7 @@ func readStep(f Frame) step {
 	if !mayBeStep(f.ID) {
 		return step{}
 	}
-	var s step
+	s := step{opens: f.Opens, result: f.InvokeType != nil && *f.InvokeType == typeReceive}
 	if len(f.Body) == 0 || readObject(f.Body, s.member) != nil || !truthy(s.id) {
 		return step{}
 	}
@@ -135,7 +142,7 @@ func invokeBody(id, content json.RawMessage) json.RawMessage {
 	b.Grow(len(id) + len(content) + len(`{"invokeId":,"content":}`))
 	b.WriteString(`{"invokeId":`)
 	b.Write(id)
-	if content != nil {
+	if len(content) > 0 {
 		b.WriteString(`,"content":`)
 		b.Write(content)
 	}
@@ -149,6 +156,32 @@ func sendFrame(tag string, id, content json.RawMessage) Frame {
 
 func abortFrame(tag string, id, reason json.RawMessage) Frame {
 	return Frame{ID: tag + "-send-abort", InvokeType: number(typeSendAbort), Body: invokeBody(id, reason)}
+}
+
+// itemFrame is one item of a request stream.
+func itemFrame(tag string, id, item json.RawMessage) Frame {
+	body := invokeBody(id, itemOf(item))
+	return Frame{ID: tag + "-send", InvokeType: number(typeSend), Body: append(body[:len(body)-1], `,"isReqStream":true}`...)}
+}
+
+// endFrame ends a request stream.
+func endFrame(tag string, id json.RawMessage) Frame {
+	return Frame{ID: tag + "-send-stream-end", InvokeType: number(typeSendEnd), Body: invokeBody(id, nil)}
+}
+
+// failedFrame ends a request stream that has failed.
+func failedFrame(tag string, id json.RawMessage, err error) Frame {
+	return Frame{ID: tag + "-send-error", InvokeType: number(typeSendError), Body: invokeBody(id, errorValue(err))}
+}
+
+// answerItemFrame is one item of a response stream. Eventa does not number it.
+func answerItemFrame(tag string, id, item json.RawMessage) Frame {
+	return Frame{ID: tag + "-receive-" + idText(id), Body: invokeBody(id, itemOf(item))}
+}
+
+// answerEndFrame ends a response stream.
+func answerEndFrame(tag string, id json.RawMessage) Frame {
+	return Frame{ID: tag + "-receive-stream-end-" + idText(id), Body: invokeBody(id, nil)}
 }
 
 func resultFrame(tag string, id, result json.RawMessage) Frame {
@@ -169,3 +202,14 @@ func errorFrame(tag string, id json.RawMessage, err error) Frame {
 }
 
 func number(n int) *int { return &n }
+
+// null is an item of a stream that carries none: JavaScript's undefined.
+var null = json.RawMessage("null")
+
+// itemOf is an item as it crosses a session's boundary.
+func itemOf(item json.RawMessage) json.RawMessage {
+	if len(item) == 0 {
+		return null
+	}
+	return item
+}

@@ -54,6 +54,15 @@ func TestReadStep_tellsAStreamsChunk(t *testing.T) {
 	require.False(t, readStep(Frame{ID: "x-send", Body: raw(`{"invokeId":"a","isReqStream":false}`)}).chunk)
 }
 
+func TestReadStep_tellsAResultFromAnItem(t *testing.T) {
+	f := Frame{ID: "x-receive-a", Body: raw(`{"invokeId":"a"}`)}
+	require.False(t, readStep(f).result)
+	f.InvokeType = number(typeReceiveError)
+	require.False(t, readStep(f).result)
+	f.InvokeType = number(typeReceive)
+	require.True(t, readStep(f).result)
+}
+
 func TestResultFrame_echoesAnIDOfAnyType(t *testing.T) {
 	for id, text := range map[string]string{
 		`"x y"`:            "x y",
@@ -73,6 +82,12 @@ func TestFrames_haveTheNumbersOfTheirSteps(t *testing.T) {
 	for want, f := range map[string]Frame{
 		`0 t-send {"invokeId":"i","content":1}`:                                       sendFrame("t", id, x),
 		`3 t-send-abort {"invokeId":"i"}`:                                             abortFrame("t", id, nil),
+		`0 t-send {"invokeId":"i","content":1,"isReqStream":true}`:                    itemFrame("t", id, x),
+		`0 t-send {"invokeId":"i","content":null,"isReqStream":true}`:                 itemFrame("t", id, nil),
+		`2 t-send-stream-end {"invokeId":"i"}`:                                        endFrame("t", id),
+		`1 t-send-error {"invokeId":"i","content":{"message":"boom"}}`:                failedFrame("t", id, errors.New("boom")),
+		`null t-receive-i {"invokeId":"i","content":1}`:                               answerItemFrame("t", id, x),
+		`null t-receive-stream-end-i {"invokeId":"i"}`:                                answerEndFrame("t", id),
 		`4 t-receive-i {"invokeId":"i","content":1}`:                                  resultFrame("t", id, x),
 		`5 t-receive-error-i {"invokeId":"i","content":{"error":{"message":"boom"}}}`: errorFrame("t", id, errors.New("boom")),
 	} {

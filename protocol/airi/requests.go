@@ -1,8 +1,10 @@
 package airi
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -13,37 +15,81 @@ type request struct {
 	caller caller
 	// rawID is the module's id as it came; it goes back the same.
 	rawID json.RawMessage
+	// follows tells that the module takes a stream for an answer.
+	follows bool
+	// feeds tells that its request stream is open.
+	feeds bool
 }
 
 // answered is the request that was answered last: its answer may turn out to be
 // one that cannot be sent.
 type answered struct {
 	id      protocol.RequestID
-	request request
+	request *request
 }
 
 // caller is what tells two requests of one module apart.
 type caller struct{ tag, id string }
 
-func (d *driver) asked(s step, out []protocol.Effect) []protocol.Effect {
+// asked takes the first frame of a request, or a further part of its stream. Any
+// frame of a request stream may be the first: its end is, where it has no items. The
+// bridge marks it, so that a part that comes late opens nothing.
+func (d *driver) asked(s step, eventID string, out []protocol.Effect) []protocol.Effect {
 	from := caller{tag: s.tag, id: s.idText}
-	_, twice := d.callers[from]
+	id, known := d.callers[from]
+	part := s.kind != stepSend || s.chunk
 	switch {
-	case s.chunk:
-		return d.refuse(s, protocol.CodeInvalid, "expected one value as the input of "+clip(s.tag)+", got a stream", out)
-	case twice:
+	case len(s.tag) > MaxName || len(s.id) > MaxName:
+		return append(out, dropped(DroppedName, eventID))
+	case known && (!part || s.opens != ""):
 		return append(out, dropped(DroppedDuplicate, s.tag+" "+s.idText))
+	case known:
+		return d.fed(id, s, eventID, out)
+	case part && s.opens == "":
+		return append(out, dropped(DroppedUnknown, eventID))
+	case strings.HasPrefix(s.tag, functionPrefix):
+		return d.refuse(s, protocol.CodeNotFound, clip(s.tag)+
+			" is a function that was an argument of a call: it can be called in its own module only, since functions do not travel to other plugins", out)
 	case len(d.requests) >= d.settings.Pending():
 		return d.refuse(s, protocol.CodeOverloaded, fmt.Sprintf(
 			"%d calls by this plugin are in flight, the limit: call %s again later", d.settings.Pending(), clip(s.tag)), out)
 	}
+	return d.serve(from, s, part, eventID, out)
+}
+
+func (d *driver) serve(from caller, s step, feeds bool, eventID string, out []protocol.Effect) []protocol.Effect {
 	d.lastRequest++
-	d.requests[d.lastRequest] = request{caller: from, rawID: s.id}
-	d.callers[from] = d.lastRequest
-	return append(out, protocol.Serve{
-		ID:   d.lastRequest,
-		Call: protocol.Call{Key: s.tag, Input: s.content, Caller: d.settings.Plugin},
-	})
+	id := d.lastRequest
+	r := &request{caller: from, rawID: s.id, follows: s.opens == OpensStream, feeds: feeds}
+	d.requests[id] = r
+	d.callers[from] = id
+	e := protocol.Serve{
+		ID:      id,
+		Call:    protocol.Call{Key: s.tag, Caller: d.settings.Plugin},
+		Follows: r.follows, Feeds: feeds,
+	}
+	if feeds {
+		return d.fed(id, s, eventID, append(out, e))
+	}
+	e.Call.Input = s.content
+	return append(out, e)
+}
+
+// fed takes a part of a request stream of the module's.
+func (d *driver) fed(id protocol.RequestID, s step, eventID string, out []protocol.Effect) []protocol.Effect {
+	r := d.requests[id]
+	if !r.feeds {
+		return append(out, dropped(DroppedStream, eventID))
+	}
+	if s.kind == stepSend {
+		return append(out, protocol.Fed{ID: id, Item: itemOf(s.content)})
+	}
+	r.feeds = false
+	end := protocol.FedEnd{ID: id}
+	if s.kind == stepSendError {
+		end.Err = errorOf(s.content, "the request stream of "+clip(s.tag)+" failed without a message")
+	}
+	return append(out, end)
 }
 
 // refuse answers a request at once, without anybody being asked.
@@ -60,6 +106,16 @@ func (d *driver) aborted(s step, out []protocol.Effect) []protocol.Effect {
 	return append(out, protocol.Abandon{ID: id})
 }
 
+// report sends an intermediate item to a module that takes a stream; no other one
+// would know it from the result.
+func (d *driver) report(in protocol.Report, out []protocol.Effect) []protocol.Effect {
+	r := d.requests[in.ID]
+	if r == nil || !r.follows {
+		return out
+	}
+	return d.send(answerItemFrame(r.caller.tag, r.rawID, in.Item), out)
+}
+
 // reply sends the host's answer, unless the module has given the call up.
 func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effect {
 	r, ok := d.requests[in.ID]
@@ -72,10 +128,26 @@ func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effe
 	default:
 		return out
 	}
-	if in.Err != nil {
-		return d.send(errorFrame(r.caller.tag, r.rawID, in.Err), out)
+	return d.send(r.answer(in), out)
+}
+
+// answer is the last frame that a request gets. One that takes a stream gets a
+// result, too, where there is one: the bridge makes it the last item and the end.
+func (r *request) answer(in protocol.Reply) Frame {
+	switch {
+	case in.Err != nil:
+		return errorFrame(r.caller.tag, r.rawID, in.Err)
+	case r.follows && isNothing(in.Result):
+		return answerEndFrame(r.caller.tag, r.rawID)
+	default:
+		return resultFrame(r.caller.tag, r.rawID, in.Result)
 	}
-	return d.send(resultFrame(r.caller.tag, r.rawID, in.Result), out)
+}
+
+// isNothing tells a result that says no more than that a stream has ended.
+func isNothing(result json.RawMessage) bool {
+	result = bytes.Trim(result, jsonSpace)
+	return len(result) == 0 || bytes.Equal(result, null)
 }
 
 func (d *driver) forgetRequest(id protocol.RequestID) {

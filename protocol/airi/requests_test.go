@@ -65,15 +65,6 @@ func TestDriver_refusesRequestsAboveTheLimitAtOnce(t *testing.T) {
 	require.Equal(t, []string{"serve 2 x for hello"}, r.receive("x-send", `{"invokeId":"b"}`))
 }
 
-func TestDriver_refusesRequestStreams(t *testing.T) {
-	r := newRig(t, protocol.Settings{})
-	require.Equal(t, []string{
-		`send sum-receive-error-i {"invokeId":"i","content":{"error":{"message":"expected one value as the input of sum, got a stream","code":"invalid"}}}`,
-	}, r.receive("sum-send", `{"invokeId":"i","content":1,"isReqStream":true}`))
-	require.Equal(t, []string{"dropped stream sum-send-stream-end"}, r.receive("sum-send-stream-end", `{"invokeId":"i"}`))
-	require.Equal(t, []string{"dropped stream sum-send-error"}, r.receive("sum-send-error", `{"invokeId":"i"}`))
-}
-
 func TestDriver_anAnswerThatCannotBeSentBecomesAnError(t *testing.T) {
 	r := newRig(t, protocol.Settings{})
 	r.receive("x-send", `{"invokeId":"i"}`)

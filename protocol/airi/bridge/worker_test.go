@@ -35,8 +35,11 @@ type worker struct {
 	// in is written by the host; read ends when the module's end is closed.
 	in   *os.File
 	read chan struct{}
-	// effects are what the driver asked for, save for frames and services.
+	// effects are what the driver asked for, save for frames and, unless it is
+	// open, services.
 	effects chan protocol.Effect
+	// open leaves the module's calls to the test.
+	open bool
 
 	mu       sync.Mutex
 	driver   protocol.Driver
@@ -171,6 +174,10 @@ func (w *worker) step(in protocol.Input) {
 		case protocol.Send:
 			w.write(e.Message)
 		case protocol.Serve:
+			if w.open {
+				w.effects <- e
+				continue
+			}
 			out = w.driver.Step(time.Now(), serve(e), out)
 		default:
 			w.effects <- e

@@ -4,6 +4,43 @@ import process2 from "node:process";
 
 // src/channel.mjs
 import { setMaxListeners } from "node:events";
+
+// src/asked.mjs
+function createAsked({ hears, handles }) {
+  const calls = /* @__PURE__ */ new Map();
+  let preAborted;
+  const keyOf = (step2) => `${step2.tag}
+${step2.invokeId}`;
+  const follows = (step2) => hears(`${step2.tag}-receive-stream-end-${step2.invokeId}`);
+  function decide(step2, isPart) {
+    if (step2.kind === "abort") {
+      preAborted = step2.invokeId;
+      return { leaves: calls.has(keyOf(step2)) };
+    }
+    if (calls.has(keyOf(step2))) {
+      return { leaves: true };
+    }
+    if (handles(step2.tag) || step2.invokeId === preAborted || isPart && !hears(`${step2.tag}-receive-${step2.invokeId}`)) {
+      return { leaves: false };
+    }
+    return { leaves: true, opens: follows(step2) ? "stream" : "value" };
+  }
+  function sent2(step2, opens) {
+    if (opens !== void 0) {
+      calls.set(keyOf(step2), opens === "stream");
+    } else if (step2.kind === "abort") {
+      calls.delete(keyOf(step2));
+    }
+  }
+  function answered(step2) {
+    const isStream = calls.get(keyOf(step2));
+    calls.delete(keyOf(step2));
+    return isStream === true;
+  }
+  return { decide, sent: sent2, answered };
+}
+
+// src/channel.mjs
 import { createContext } from "./eventa.mjs";
 
 // src/failures.mjs
@@ -17,30 +54,66 @@ function isError(value) {
   return value instanceof Error || types.isNativeError(value);
 }
 function describe(error) {
-  const { name, message, code } = error;
+  const [name, message, code] = ["name", "message", "code"].map((key) => read(error, key));
   return {
-    name: String(name),
-    message: String(message),
+    name: words(name) ?? "Error",
+    message: words(message) ?? "",
     code: typeof code === "string" || typeof code === "number" ? code : void 0,
+    data: inJson(dataOf(error)),
     at: placeOf(error) || void 0
   };
+}
+function describeAny(thrown) {
+  return isError(thrown) ? describe(thrown) : showable(thrown);
+}
+function read(object, key) {
+  try {
+    return object[key];
+  } catch {
+    return void 0;
+  }
+}
+function dataOf(error) {
+  const data = read(error, "data");
+  if (data !== void 0) {
+    return data;
+  }
+  const added = {};
+  for (const key of Object.keys(error)) {
+    const value = STANDARD.has(key) ? void 0 : inJson(read(error, key));
+    if (value !== void 0) {
+      added[key] = value;
+    }
+  }
+  return Object.keys(added).length > 0 ? added : void 0;
+}
+var STANDARD = /* @__PURE__ */ new Set(["name", "message", "code", "stack", "cause", "__proto__"]);
+function inJson(value) {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return void 0;
+  }
 }
 function describeThrown(thrown) {
   return isError(thrown) ? describe(thrown) : { thrown: showable(thrown) };
 }
 function showable(value) {
+  return inJson(value) ?? words(value);
+}
+function words(value) {
   try {
-    return JSON.parse(JSON.stringify(value));
+    return value == null ? void 0 : String(value);
   } catch {
-    return String(value);
+    return "something that is no text";
   }
 }
 function revive(value) {
   if (typeof value !== "object" || value === null || typeof value.message !== "string") {
     return value;
   }
-  const { message, name, ...rest } = value;
-  const error = Object.assign(new Error(message), rest);
+  const { message, name, code, data } = value;
+  const error = Object.assign(new Error(message), code === void 0 ? {} : { code }, data === void 0 ? {} : { data });
   if (typeof name === "string") {
     Object.defineProperty(error, "name", { value: name, configurable: true, writable: true });
   }
@@ -48,7 +121,7 @@ function revive(value) {
 }
 var PLACE = /(?:^|[( ])((?:file:\/\/)?\/.*?):(\d+(?::\d+)?)\)?$/;
 function placeOf(error) {
-  const places = placesIn(error?.stack);
+  const places = placesIn(error == null ? "" : read(error, "stack"));
   const own = places.find(({ file: file2 }) => isWithin(root, file2) && !file2.includes("/node_modules/"));
   const place = own ?? places[0];
   if (place === void 0) {
@@ -95,8 +168,8 @@ ${error.stack}`;
 }
 
 // src/invoke.mjs
-var SENDS = [["-send", "send"], ["-send-abort", "abort"], ["-send-stream-end", "more"], ["-send-error", "more"]];
-var ANSWERS = [["-receive-stream-end", "answer"], ["-receive-error", "failure"], ["-receive", "answer"]];
+var SENDS = [["-send", "send"], ["-send-abort", "abort"], ["-send-stream-end", "send-end"], ["-send-error", "send-error"]];
+var ANSWERS = [["-receive-stream-end", "end"], ["-receive-error", "failure"], ["-receive", "answer"]];
 function stepOf(id, body) {
   if (typeof body !== "object" || body === null || !body.invokeId) {
     return void 0;
@@ -118,8 +191,9 @@ function stepOf(id, body) {
 function tagOf(id) {
   return id.endsWith("-send") ? id.slice(0, -"-send".length) : "";
 }
+var RESULT = 4;
 function sendResult(send2, tag, invokeId, content) {
-  send2(`${tag}-receive-${invokeId}`, { invokeId, content }, 4);
+  send2(`${tag}-receive-${invokeId}`, { invokeId, content }, RESULT);
 }
 function sendFailure(send2, tag, invokeId, error) {
   send2(`${tag}-receive-error-${invokeId}`, { invokeId, content: { error } }, 5);
@@ -130,6 +204,7 @@ var RESERVED = "airi-host:";
 var CONTROL = `${RESERVED}bridge:`;
 var PROTOCOL = 1;
 var HOST_ID = "airi-host-";
+var FUNCTION = "eventa-invoke-fn-";
 var SERVICE = "proj-airi:plugin-sdk:apis:protocol:";
 var CAPABILITY_WAIT = `${SERVICE}capabilities:wait`;
 var CAPABILITY_SNAPSHOT = `${SERVICE}capabilities:snapshot`;
@@ -140,6 +215,117 @@ function isSdk(specifier) {
   return specifier === SDK || specifier === `${SDK}/plugin` || specifier.startsWith(`${SDK}/plugin/`);
 }
 
+// src/input.mjs
+var MAX_UNREAD = 64 * 1024 * 1024;
+function createInput() {
+  const streams = /* @__PURE__ */ new Set();
+  let size = 0;
+  let finish;
+  function open2() {
+    let stream;
+    return new ReadableStream({
+      start(controller) {
+        stream = controller;
+        finish === void 0 ? streams.add(stream) : finish(stream);
+      },
+      cancel: () => streams.delete(stream)
+    }, { highWaterMark: MAX_UNREAD, size: () => size });
+  }
+  function push(item, bytes) {
+    size = bytes;
+    for (const stream of streams) {
+      if (stream.desiredSize >= bytes) {
+        stream.enqueue(item);
+        continue;
+      }
+      streams.delete(stream);
+      stream.error(new RangeError(`more than ${MAX_UNREAD} bytes of the request stream are unread`));
+    }
+  }
+  function close(how) {
+    finish ??= how;
+    for (const stream of streams) {
+      finish(stream);
+    }
+    streams.clear();
+  }
+  return {
+    open: open2,
+    push,
+    end: () => close((stream) => stream.close()),
+    fail: (error) => close((stream) => stream.error(error))
+  };
+}
+
+// src/served.mjs
+function createServed({ emit, listens, refuse }) {
+  const calls = /* @__PURE__ */ new Map();
+  let newest = 0;
+  function begin(step2, input) {
+    newest = Math.max(newest, numberOf(step2.invokeId));
+    if (!listens(`${step2.tag}-send`)) {
+      refuse(step2);
+      return void 0;
+    }
+    const call = { isByHand: !listens(`${step2.tag}-send-stream-end`, true), input };
+    calls.set(step2.invokeId, call);
+    return call;
+  }
+  function streamOf(step2) {
+    if (calls.has(step2.invokeId) || numberOf(step2.invokeId) <= newest) {
+      return calls.get(step2.invokeId)?.input;
+    }
+    const input = createInput();
+    if (begin(step2, input) === void 0) {
+      return void 0;
+    }
+    emit(`${step2.tag}-send`, { invokeId: step2.invokeId, get content() {
+      return input.open();
+    } }, 0);
+    return input;
+  }
+  function deliver(step2, id, body, invokeType, bytes) {
+    switch (step2.kind) {
+      case "send":
+        if (body.isReqStream) {
+          streamOf(step2)?.push(body.content, bytes);
+        } else if (begin(step2) !== void 0) {
+          emit(id, body, invokeType);
+        }
+        break;
+      case "send-end":
+        streamOf(step2)?.end();
+        break;
+      case "send-error":
+        streamOf(step2)?.fail(revive(body.content));
+        break;
+      case "abort":
+        abort(step2, id, body, invokeType);
+    }
+  }
+  function abort(step2, id, body, invokeType) {
+    const call = calls.get(step2.invokeId);
+    if (call === void 0) {
+      return;
+    }
+    calls.delete(step2.invokeId);
+    emit(id, body, invokeType);
+    call.input?.fail(new DOMException(String(body.content ?? "Aborted"), "AbortError"));
+  }
+  function answered(step2, invokeType) {
+    const call = calls.get(step2.invokeId);
+    const number = step2.kind === "answer" && call?.isByHand ? RESULT : invokeType;
+    if (step2.kind !== "answer" || number === RESULT) {
+      calls.delete(step2.invokeId);
+    }
+    return number;
+  }
+  return { deliver, answered };
+}
+function numberOf(invokeId) {
+  return Number(invokeId.slice(HOST_ID.length));
+}
+
 // src/channel.mjs
 function createChannel({ send: send2, onHandler, onListenerError }) {
   const context = createContext();
@@ -147,52 +333,70 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
   context.signal = new AbortController().signal;
   setMaxListeners(0, context.signal);
   const emitted = Promise.resolve();
-  const asked = /* @__PURE__ */ new Set();
   const handled = /* @__PURE__ */ new Set();
   let matches = false;
+  const asked = createAsked({ hears: isNamed, handles });
+  const served = createServed({
+    emit: emitInbound,
+    listens: (id, exactly) => isNamed(id) || matches && !exactly,
+    refuse(step2) {
+      const error = { name: "NoHandlerError", message: `the plugin has no handler for ${step2.tag}` };
+      sendFailure(send2, step2.tag, step2.invokeId, error);
+    }
+  });
+  function isNamed(id) {
+    return context.listeners.get(id)?.size > 0 || context.onceListeners.get(id)?.size > 0;
+  }
   function handles(tag) {
     return context.listeners.get(`${tag}-send`)?.size > 0;
   }
   function watch({ id, type }) {
     const tag = type === "event" ? tagOf(id) : "";
-    if (tag === "" || handles(tag) === handled.has(tag)) {
+    if (tag === "" || tag.startsWith(FUNCTION) || handles(tag) === handled.has(tag)) {
       return;
     }
     handles(tag) ? handled.add(tag) : handled.delete(tag);
     onHandler(tag, handled.has(tag));
   }
-  function leaves(step2) {
-    switch (step2?.kind) {
-      case "send":
-        return !handles(step2.tag);
-      case "more":
-      case "abort":
-        return asked.has(step2.invokeId);
-      case "answer":
-      case "failure":
-        return step2.invokeId.startsWith(HOST_ID);
-      default:
-        return true;
-    }
-  }
   function forward(event, payload) {
     const step2 = stepOf(event.id, payload);
-    if (!leaves(step2)) {
-      return;
+    switch (step2?.kind) {
+      case void 0:
+        forwardEvent(event, payload);
+        break;
+      case "answer":
+      case "end":
+      case "failure":
+        if (step2.invokeId.startsWith(HOST_ID)) {
+          forwardAnswer(step2, event, payload);
+        }
+        break;
+      default:
+        forwardCall(step2, event, payload);
     }
+  }
+  function forwardEvent(event, payload) {
     try {
-      send2(event.id, toJson(payload), event.invokeType);
+      send2(event.id, payload, event.invokeType);
     } catch (error) {
-      if (step2 !== void 0) {
-        throw new TypeError(`${event.id} cannot go to the host: ${error.message}`);
-      }
       console.error(`airi-host: the event ${event.id} stays in the plugin: ${error.message}`);
-      return;
     }
-    if (step2?.kind === "send") {
-      asked.add(step2.invokeId);
-    } else if (step2?.kind === "abort") {
-      asked.delete(step2.invokeId);
+  }
+  function forwardAnswer(step2, event, payload) {
+    sendStep(event, payload, step2.kind === "failure", served.answered(step2, event.invokeType));
+  }
+  function forwardCall(step2, event, payload) {
+    const { leaves, opens } = asked.decide(step2, step2.kind !== "send" || payload.isReqStream);
+    if (leaves) {
+      sendStep(event, payload, step2.kind !== "send", event.invokeType, opens);
+      asked.sent(step2, opens);
+    }
+  }
+  function sendStep(event, payload, isFailure, invokeType, opens) {
+    try {
+      send2(event.id, isFailure ? describeIn(payload, describeAny) : describeIn(payload, describe, isError), invokeType, opens);
+    } catch (error) {
+      throw new TypeError(`${event.id} cannot go to the host: ${error.message}`);
     }
   }
   context.emit = (event, payload, options) => {
@@ -219,19 +423,33 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
     local.off(event, listener);
     watch(event);
   };
-  function deliver(id, body, invokeType) {
+  function deliver(id, body, invokeType, bytes) {
     const step2 = stepOf(id, body);
-    if (step2?.kind === "send" && !isHeard(id)) {
-      const error = { name: "NoHandlerError", message: `the plugin has no handler for ${step2.tag}` };
-      sendFailure(send2, step2.tag, body.invokeId, error);
-      return;
+    switch (step2?.kind) {
+      case void 0:
+        emitInbound(id, body, invokeType);
+        break;
+      case "answer":
+      case "end":
+      case "failure":
+        deliverAnswer(step2, id, body, invokeType);
+        break;
+      default:
+        served.deliver(step2, id, body, invokeType, bytes);
     }
-    if (step2?.kind === "answer" || step2?.kind === "failure") {
-      asked.delete(step2.invokeId);
+  }
+  function deliverAnswer(step2, id, body, invokeType) {
+    if (step2.kind === "failure" && typeof body.content === "object" && body.content !== null) {
+      body.content.error = revive(body.content.error);
     }
-    if (step2?.kind === "failure") {
-      reviveError(body.content);
+    const isLast = step2.kind !== "answer" || invokeType === RESULT;
+    const takesStream = isLast && asked.answered(step2);
+    emitInbound(id, body, invokeType);
+    if (takesStream && step2.kind === "answer") {
+      emitInbound(`${step2.tag}-receive-stream-end-${step2.invokeId}`, { invokeId: body.invokeId });
     }
+  }
+  function emitInbound(id, body, invokeType) {
     const event = { id, type: "event", _flowDirection: "inbound" };
     if (invokeType !== void 0) {
       event.invokeType = invokeType;
@@ -242,25 +460,14 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
       onListenerError(id, error);
     }
   }
-  function isHeard(id) {
-    return matches || context.listeners.get(id)?.size > 0 || context.onceListeners.get(id)?.size > 0;
-  }
   return { context, deliver };
 }
-function reviveError(content) {
-  if (typeof content === "object" && content !== null) {
-    content.error = revive(content.error);
+function describeIn(body, replace, isMeant = () => true) {
+  const { content } = body;
+  if (typeof content === "object" && content !== null && Object.hasOwn(content, "error") && !isError(content)) {
+    return isMeant(content.error) ? { ...body, content: { ...content, error: replace(content.error) } } : body;
   }
-}
-function toJson(body) {
-  const content = body?.content;
-  if (isError(content)) {
-    return { ...body, content: describe(content) };
-  }
-  if (isError(content?.error)) {
-    return { ...body, content: { ...content, error: describe(content.error) } };
-  }
-  return body;
+  return content !== void 0 && isMeant(content) ? { ...body, content: replace(content) } : body;
 }
 
 // src/imports.mjs
@@ -373,6 +580,11 @@ var queued = 0;
 var scheduled = false;
 var ending = false;
 var gone = false;
+function check(record) {
+  if (record.length > MAX_RECORD / 3 && Buffer.byteLength(record) > MAX_RECORD) {
+    throw new RangeError(`it is longer than ${MAX_RECORD} bytes`);
+  }
+}
 function write(record) {
   queue.push(record);
   queued += record.length;
@@ -435,7 +647,7 @@ function splitLines(onLine) {
       const line = parts.length === 1 ? parts[0] : Buffer.concat(parts);
       parts = [];
       size = 0;
-      onLine(line.toString());
+      onLine(line.toString(), line.length);
     }
     parts.push(chunk.subarray(from));
     size += chunk.length - from;
@@ -465,9 +677,10 @@ var channel = createChannel({
   }
 });
 var given = { channels: { host: channel.context }, apis: createApis(channel.context) };
-function send(id, body, invokeType) {
-  const payload = { id, type: "event", _flowDirection: "outbound", invokeType, body };
+function send(id, body, invokeType, opens) {
+  const payload = { id, type: "event", _flowDirection: "outbound", invokeType, opens, body };
   const record = JSON.stringify({ id: `module-${sent + 1}`, type: id, payload });
+  check(record);
   sent++;
   write(record);
 }
@@ -502,7 +715,7 @@ function throwListenerError() {
     throw failed.error;
   }
 }
-function onRecord(line) {
+function onRecord(line, bytes) {
   if (line.trim() === "") {
     return;
   }
@@ -512,7 +725,7 @@ function onRecord(line) {
     return;
   }
   if (!id.startsWith(CONTROL)) {
-    channel.deliver(id, payload.body, payload.invokeType);
+    channel.deliver(id, payload.body, payload.invokeType, bytes);
     return;
   }
   const name = tagOf(id).slice(CONTROL.length);

@@ -34,9 +34,10 @@ const channel = createChannel({
 })
 const given = { channels: { host: channel.context }, apis: createApis(channel.context) }
 
-function send(id, body, invokeType) {
-  const payload = { id, type: 'event', _flowDirection: 'outbound', invokeType, body }
+function send(id, body, invokeType, opens) {
+  const payload = { id, type: 'event', _flowDirection: 'outbound', invokeType, opens, body }
   const record = JSON.stringify({ id: `module-${sent + 1}`, type: id, payload })
+  wire.check(record)
   sent++
   wire.write(record)
 }
@@ -81,7 +82,7 @@ function throwListenerError() {
   }
 }
 
-function onRecord(line) {
+function onRecord(line, bytes) {
   if (line.trim() === '') {
     return
   }
@@ -91,7 +92,7 @@ function onRecord(line) {
     return
   }
   if (!id.startsWith(CONTROL)) {
-    channel.deliver(id, payload.body, payload.invokeType)
+    channel.deliver(id, payload.body, payload.invokeType, bytes)
     return
   }
   const name = tagOf(id).slice(CONTROL.length)

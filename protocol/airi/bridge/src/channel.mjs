@@ -1,10 +1,12 @@
 // The Eventa context that a plugin gets as channels.host. What the plugin emits
 // goes to the host, what the host sends is emitted here, and neither comes back.
 import { setMaxListeners } from 'node:events'
+import { createAsked } from './asked.mjs'
 import { createContext } from './eventa.mjs'
-import { describe, isError, revive } from './failures.mjs'
-import { sendFailure, stepOf, tagOf } from './invoke.mjs'
-import { HOST_ID, RESERVED } from './names.mjs'
+import { describe, describeAny, isError, revive } from './failures.mjs'
+import { RESULT, sendFailure, stepOf, tagOf } from './invoke.mjs'
+import { FUNCTION, HOST_ID, RESERVED } from './names.mjs'
+import { createServed } from './served.mjs'
 
 // createChannel returns the context, and deliver() for what comes from the host.
 // send() gets what goes there; onHandler(tag, isDefined) and
@@ -17,12 +19,25 @@ export function createChannel({ send, onHandler, onListenerError }) {
   context.signal = new AbortController().signal
   setMaxListeners(0, context.signal)
   const emitted = Promise.resolve()
-  // The plugin's calls that went to the host and have no answer yet.
-  const asked = new Set()
   // The tags that were reported to have handlers.
   const handled = new Set()
   // Whether the plugin listens by expressions, which may match anything.
   let matches = false
+
+  const asked = createAsked({ hears: isNamed, handles })
+  const served = createServed({
+    emit: emitInbound,
+    listens: (id, exactly) => isNamed(id) || matches && !exactly,
+    refuse(step) {
+      // Eventa would stay silent.
+      const error = { name: 'NoHandlerError', message: `the plugin has no handler for ${step.tag}` }
+      sendFailure(send, step.tag, step.invokeId, error)
+    },
+  })
+
+  function isNamed(id) {
+    return context.listeners.get(id)?.size > 0 || context.onceListeners.get(id)?.size > 0
+  }
 
   function handles(tag) {
     return context.listeners.get(`${tag}-send`)?.size > 0
@@ -30,47 +45,61 @@ export function createChannel({ send, onHandler, onListenerError }) {
 
   function watch({ id, type }) {
     const tag = type === 'event' ? tagOf(id) : ''
-    if (tag === '' || handles(tag) === handled.has(tag)) {
+    // A function that was an argument of a call comes and goes with it.
+    if (tag === '' || tag.startsWith(FUNCTION) || handles(tag) === handled.has(tag)) {
       return
     }
     handles(tag) ? handled.add(tag) : handled.delete(tag)
     onHandler(tag, handled.has(tag))
   }
 
-  // leaves decides what the host gets to see: not the calls that the plugin
-  // makes of itself, nor their answers.
-  function leaves(step) {
+  // forward sends to the host what the plugin emits, save for the calls that it makes
+  // of itself and their answers.
+  function forward(event, payload) {
+    const step = stepOf(event.id, payload)
     switch (step?.kind) {
-      case 'send': return !handles(step.tag)
-      case 'more':
-      case 'abort': return asked.has(step.invokeId)
+      case undefined: forwardEvent(event, payload); break
       case 'answer':
-      case 'failure': return step.invokeId.startsWith(HOST_ID)
-      default: return true
+      case 'end':
+      case 'failure':
+        if (step.invokeId.startsWith(HOST_ID)) {
+          forwardAnswer(step, event, payload)
+        }
+        break
+      default: forwardCall(step, event, payload)
     }
   }
 
-  function forward(event, payload) {
-    const step = stepOf(event.id, payload)
-    if (!leaves(step)) {
-      return
-    }
+  function forwardEvent(event, payload) {
     try {
-      send(event.id, toJson(payload), event.invokeType)
+      send(event.id, payload, event.invokeType)
     }
     catch (error) {
-      if (step !== undefined) {
-        throw new TypeError(`${event.id} cannot go to the host: ${error.message}`)
-      }
       // Nobody waits for an event, and the plugin's own listeners can take it.
       console.error(`airi-host: the event ${event.id} stays in the plugin: ${error.message}`)
-      return
     }
-    if (step?.kind === 'send') {
-      asked.add(step.invokeId)
+  }
+
+  function forwardAnswer(step, event, payload) {
+    sendStep(event, payload, step.kind === 'failure', served.answered(step, event.invokeType))
+  }
+
+  function forwardCall(step, event, payload) {
+    const { leaves, opens } = asked.decide(step, step.kind !== 'send' || payload.isReqStream)
+    if (leaves) {
+      sendStep(event, payload, step.kind !== 'send', event.invokeType, opens)
+      asked.sent(step, opens)
     }
-    else if (step?.kind === 'abort') {
-      asked.delete(step.invokeId)
+  }
+
+  // sendStep tells the emitter, who waits for an answer or owes one, what cannot go.
+  // What tells of a failure goes all the same.
+  function sendStep(event, payload, isFailure, invokeType, opens) {
+    try {
+      send(event.id, isFailure ? describeIn(payload, describeAny) : describeIn(payload, describe, isError), invokeType, opens)
+    }
+    catch (error) {
+      throw new TypeError(`${event.id} cannot go to the host: ${error.message}`)
     }
   }
 
@@ -102,21 +131,32 @@ export function createChannel({ send, onHandler, onListenerError }) {
     watch(event)
   }
 
-  // deliver emits what came from the host inside the plugin.
-  function deliver(id, body, invokeType) {
+  // deliver emits what came from the host, in so many bytes, inside the plugin.
+  function deliver(id, body, invokeType, bytes) {
     const step = stepOf(id, body)
-    if (step?.kind === 'send' && !isHeard(id)) {
-      // Eventa would stay silent.
-      const error = { name: 'NoHandlerError', message: `the plugin has no handler for ${step.tag}` }
-      sendFailure(send, step.tag, body.invokeId, error)
-      return
+    switch (step?.kind) {
+      case undefined: emitInbound(id, body, invokeType); break
+      case 'answer':
+      case 'end':
+      case 'failure': deliverAnswer(step, id, body, invokeType); break
+      default: served.deliver(step, id, body, invokeType, bytes)
     }
-    if (step?.kind === 'answer' || step?.kind === 'failure') {
-      asked.delete(step.invokeId)
+  }
+
+  function deliverAnswer(step, id, body, invokeType) {
+    if (step.kind === 'failure' && typeof body.content === 'object' && body.content !== null) {
+      body.content.error = revive(body.content.error)
     }
-    if (step?.kind === 'failure') {
-      reviveError(body.content)
+    const isLast = step.kind !== 'answer' || invokeType === RESULT
+    const takesStream = isLast && asked.answered(step)
+    emitInbound(id, body, invokeType)
+    if (takesStream && step.kind === 'answer') {
+      // A plain result, for a caller that waits for the end of a stream.
+      emitInbound(`${step.tag}-receive-stream-end-${step.invokeId}`, { invokeId: body.invokeId })
     }
+  }
+
+  function emitInbound(id, body, invokeType) {
     const event = { id, type: 'event', _flowDirection: 'inbound' }
     if (invokeType !== undefined) {
       event.invokeType = invokeType // its mere presence tells steps of an invoke from events
@@ -129,29 +169,15 @@ export function createChannel({ send, onHandler, onListenerError }) {
     }
   }
 
-  function isHeard(id) {
-    return matches || context.listeners.get(id)?.size > 0 || context.onceListeners.get(id)?.size > 0
-  }
-
   return { context, deliver }
 }
 
-// reviveError gives the plugin an Error where the host sent one.
-function reviveError(content) {
-  if (typeof content === 'object' && content !== null) {
-    content.error = revive(content.error)
+// describeIn replaces what Eventa puts into a step of an invoke and JSON would turn
+// into {}: an Error as its content, or as the error of that.
+function describeIn(body, replace, isMeant = () => true) {
+  const { content } = body
+  if (typeof content === 'object' && content !== null && Object.hasOwn(content, 'error') && !isError(content)) {
+    return isMeant(content.error) ? { ...body, content: { ...content, error: replace(content.error) } } : body
   }
-}
-
-// toJson replaces the Errors that Eventa puts into a step of an invoke, which
-// JSON would turn into {}.
-function toJson(body) {
-  const content = body?.content
-  if (isError(content)) {
-    return { ...body, content: describe(content) }
-  }
-  if (isError(content?.error)) {
-    return { ...body, content: { ...content, error: describe(content.error) } }
-  }
-  return body
+  return content !== undefined && isMeant(content) ? { ...body, content: replace(content) } : body
 }

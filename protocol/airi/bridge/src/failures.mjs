@@ -11,14 +11,57 @@ export function isError(value) {
   return value instanceof Error || types.isNativeError(value)
 }
 
-// describe is an Error as JSON has room for: {name, message, code?, at?}.
+// describe is an Error as JSON has room for: {name, message, code?, data?, at?}. What
+// JSON cannot carry of it, or fails to be read, is left out.
 export function describe(error) {
-  const { name, message, code } = error
+  const [name, message, code] = ['name', 'message', 'code'].map(key => read(error, key))
   return {
-    name: String(name),
-    message: String(message),
+    name: words(name) ?? 'Error',
+    message: words(message) ?? '',
     code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
+    data: inJson(dataOf(error)),
     at: placeOf(error) || undefined,
+  }
+}
+
+// describeAny is anything that JavaScript can throw.
+export function describeAny(thrown) {
+  return isError(thrown) ? describe(thrown) : showable(thrown)
+}
+
+function read(object, key) {
+  try {
+    return object[key]
+  }
+  catch {
+    return undefined
+  }
+}
+
+// dataOf is what else an Error carries: its data, or all that was added to it.
+function dataOf(error) {
+  const data = read(error, 'data')
+  if (data !== undefined) {
+    return data
+  }
+  const added = {}
+  for (const key of Object.keys(error)) {
+    const value = STANDARD.has(key) ? undefined : inJson(read(error, key))
+    if (value !== undefined) {
+      added[key] = value
+    }
+  }
+  return Object.keys(added).length > 0 ? added : undefined
+}
+
+const STANDARD = new Set(['name', 'message', 'code', 'stack', 'cause', '__proto__'])
+
+function inJson(value) {
+  try {
+    return JSON.parse(JSON.stringify(value))
+  }
+  catch {
+    return undefined
   }
 }
 
@@ -29,11 +72,16 @@ export function describeThrown(thrown) {
 }
 
 function showable(value) {
+  return inJson(value) ?? words(value)
+}
+
+// words is a text for what has no JSON, which may refuse to be one, too.
+function words(value) {
   try {
-    return JSON.parse(JSON.stringify(value))
+    return value == null ? undefined : String(value)
   }
   catch {
-    return String(value)
+    return 'something that is no text'
   }
 }
 
@@ -42,8 +90,8 @@ export function revive(value) {
   if (typeof value !== 'object' || value === null || typeof value.message !== 'string') {
     return value
   }
-  const { message, name, ...rest } = value
-  const error = Object.assign(new Error(message), rest)
+  const { message, name, code, data } = value
+  const error = Object.assign(new Error(message), code === undefined ? {} : { code }, data === undefined ? {} : { data })
   if (typeof name === 'string') {
     Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
   }
@@ -58,7 +106,7 @@ const PLACE = /(?:^|[( ])((?:file:\/\/)?\/.*?):(\d+(?::\d+)?)\)?$/
 // relative to the plugin's directory; '' where there is none. A line of the
 // plugin's own is better than one of a package that it uses.
 export function placeOf(error) {
-  const places = placesIn(error?.stack)
+  const places = placesIn(error == null ? '' : read(error, 'stack'))
   const own = places.find(({ file }) => isWithin(root, file) && !file.includes('/node_modules/'))
   const place = own ?? places[0]
   if (place === undefined) {

@@ -1,12 +1,12 @@
 // Reads events as the steps of an invoke.
 
-const SENDS = [['-send', 'send'], ['-send-abort', 'abort'], ['-send-stream-end', 'more'], ['-send-error', 'more']]
+const SENDS = [['-send', 'send'], ['-send-abort', 'abort'], ['-send-stream-end', 'send-end'], ['-send-error', 'send-error']]
 
-const ANSWERS = [['-receive-stream-end', 'answer'], ['-receive-error', 'failure'], ['-receive', 'answer']]
+const ANSWERS = [['-receive-stream-end', 'end'], ['-receive-error', 'failure'], ['-receive', 'answer']]
 
-// stepOf returns {kind, tag, invokeId}. "send" opens a call, "more" and "abort"
-// are its caller's, too; "answer" and "failure" are the other side's. An event
-// that is no step of an invoke gives undefined.
+// stepOf returns {kind, tag, invokeId}. "send", "send-end", "send-error" and "abort"
+// are a caller's; "answer", "end" and "failure" are the other side's. An event that is
+// no step of an invoke gives undefined.
 export function stepOf(id, body) {
   if (typeof body !== 'object' || body === null || !body.invokeId) {
     return undefined
@@ -31,10 +31,13 @@ export function tagOf(id) {
   return id.endsWith('-send') ? id.slice(0, -'-send'.length) : ''
 }
 
-// sendResult and sendFailure answer a call, with the numbers that Eventa gives to
-// these two steps.
+// The number that Eventa gives to a result. An item of a stream has the same name and
+// no number.
+export const RESULT = 4
+
+// sendResult and sendFailure answer a call.
 export function sendResult(send, tag, invokeId, content) {
-  send(`${tag}-receive-${invokeId}`, { invokeId, content }, 4)
+  send(`${tag}-receive-${invokeId}`, { invokeId, content }, RESULT)
 }
 
 export function sendFailure(send, tag, invokeId, error) {

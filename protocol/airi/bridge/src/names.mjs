@@ -11,6 +11,9 @@ export const PROTOCOL = 1
 // The invokeIds of the host's calls start with this.
 export const HOST_ID = 'airi-host-'
 
+// The tags of functions that Eventa passes as arguments start with this.
+export const FUNCTION = 'eventa-invoke-fn-'
+
 // Services of the host, as the reference host names them.
 const SERVICE = 'proj-airi:plugin-sdk:apis:protocol:'
 export const CAPABILITY_WAIT = `${SERVICE}capabilities:wait`

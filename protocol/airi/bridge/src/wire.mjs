@@ -6,7 +6,8 @@ const IN = 3
 const OUT = 4
 const LINE_END = 10
 
-// A record from the host that is longer ends the process.
+// A record from the host that is longer ends the process; one to the host is not
+// written. It is what the host reads unless it is told otherwise.
 const MAX_RECORD = 64 * 1024 * 1024
 
 // As much is collected before it is written, within one turn of the event loop.
@@ -17,6 +18,14 @@ let queued = 0
 let scheduled = false
 let ending = false
 let gone = false
+
+// check refuses a record that the host would not read.
+export function check(record) {
+  // No character has more than three bytes.
+  if (record.length > MAX_RECORD / 3 && Buffer.byteLength(record) > MAX_RECORD) {
+    throw new RangeError(`it is longer than ${MAX_RECORD} bytes`)
+  }
+}
 
 // write sends a record. What one turn of the event loop sends goes out in one
 // write. A host that reads slowly slows the plugin down: nothing piles up here.
@@ -72,7 +81,8 @@ export function flushAtExit() {
   })
 }
 
-// open reads the host's records until its end closes.
+// open reads the host's records until its end closes; onRecord gets each of them, and
+// how many bytes it has.
 export function open({ onRecord, onEnd }) {
   const socket = new net.Socket({ fd: IN, readable: true, writable: false })
   const lines = splitLines(onRecord)
@@ -92,7 +102,7 @@ function splitLines(onLine) {
       const line = parts.length === 1 ? parts[0] : Buffer.concat(parts)
       parts = []
       size = 0
-      onLine(line.toString())
+      onLine(line.toString(), line.length)
     }
     parts.push(chunk.subarray(from))
     size += chunk.length - from
