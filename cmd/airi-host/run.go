@@ -96,6 +96,7 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 
 	v := c.openView(h.Host, found.Manifests, opts.live)
 	defer v.close()
+	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
 	j := follow(h.Host, v.show)
 	rep, started := c.start(stop, h.Host, j, found, opts)
 	if started && !opts.once {

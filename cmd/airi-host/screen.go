@@ -40,7 +40,7 @@ type screen struct {
 
 	observer *observer
 	log      *actors.Subscription
-	doing atomic.Pointer[string]
+	doing    atomic.Pointer[string]
 
 	backlog backlog
 	changed chan struct{}
@@ -52,6 +52,8 @@ type screen struct {
 	program *tea.Program
 	paper   *paper
 	ended   chan struct{}
+	// given tells that the terminal was given back for good.
+	given bool
 	// width and height are the terminal's.
 	width, height int
 }
@@ -67,9 +69,9 @@ const (
 	logQueue = 1 << 12
 )
 
-// openScreen shows a view until its close. in is where keys come from, if that is a
+// newScreen makes a view that open shows. in is where keys come from, if that is a
 // terminal.
-func openScreen(host *actors.Host, plugins []string, tty *os.File, in any, out *output, others ...*output) *screen {
+func newScreen(host *actors.Host, plugins []string, tty *os.File, in any, out *output, others ...*output) *screen {
 	s := &screen{
 		host: host, out: out, tty: tty, others: others,
 		keys:     newKeys(in),
@@ -79,11 +81,15 @@ func openScreen(host *actors.Host, plugins []string, tty *os.File, in any, out *
 	}
 	s.backlog.changed = s.change
 	s.do(doingStart)
-	for _, o := range append(others, out) {
+	return s
+}
+
+// open shows the view until its close.
+func (s *screen) open() {
+	for _, o := range append(s.others, s.out) {
 		o.divert.Store(&s.backlog)
 	}
 	go s.feed()
-	return s
 }
 
 // change tells that there is something new to show.
@@ -110,8 +116,9 @@ func (s *screen) close() {
 	})
 }
 
-// give gives the terminal back to those who write.
+// give gives the terminal back to those who write, for good.
 func (s *screen) give() {
+	s.given = true
 	s.hide()
 	for _, o := range s.others {
 		o.divert.Store(nil)
@@ -123,13 +130,13 @@ func (s *screen) give() {
 func (s *screen) feed() {
 	defer close(s.done)
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT)
+	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGQUIT)
 	defer signal.Stop(signals)
 	second := time.NewTicker(sampleEvery)
 	defer second.Stop()
 	next := time.NewTimer(0)
 	defer next.Stop()
-	due := true
+	due, lines := true, s.log.C
 
 	s.show()
 	defer s.give()
@@ -139,9 +146,9 @@ func (s *screen) feed() {
 			return
 		case got := <-signals:
 			s.heed(got)
-		case e, ok := <-s.log.C:
+		case e, ok := <-lines:
 			if !ok { // the host is shut down
-				s.log.C = nil
+				lines = nil
 				continue
 			}
 			s.observer.hear(e.(actors.Logged))
@@ -171,15 +178,22 @@ func (s *screen) heed(got os.Signal) {
 		s.hide()
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case syscall.SIGCONT:
-		if inForeground(s.tty) {
+		if !s.given && inForeground(s.tty) {
 			s.hide() // after SIGSTOP it is there still
 			s.show()
 		}
+	case syscall.SIGQUIT: // ends the host as it stands, and tells how that is
+		s.give()
+		signal.Reset(syscall.SIGQUIT)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGQUIT)
 	}
 }
 
-// show begins a view at the place of the cursor.
+// show begins a view at the place of the cursor, unless there is one.
 func (s *screen) show() {
+	if s.program != nil {
+		return
+	}
 	s.keys.listen()
 	s.width, s.height = sizeOf(s.tty)
 	s.paper = &paper{to: past{s.out}, begun: s.change}
@@ -198,13 +212,13 @@ func (s *screen) show() {
 
 // hide takes the view from the terminal, with its lines, and restores the terminal.
 func (s *screen) hide() {
+	s.keys.restore() // at once, however long the rest takes
 	if s.program != nil {
 		s.program.Send(pictured{})
 		s.program.Quit()
 		<-s.ended
 		s.program, s.ended = nil, nil
 	}
-	s.keys.restore()
 }
 
 func (s *screen) resize() {
@@ -219,6 +233,12 @@ func (s *screen) resize() {
 func (s *screen) paint() {
 	if s.program == nil {
 		return
+	}
+	select {
+	case <-s.ended: // what is written would be lost
+		s.give()
+		return
+	default:
 	}
 	if s.paper.painted.Load() { // else the library does not know where the view begins
 		s.printAbove(s.backlog.take())

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,9 +20,11 @@ import (
 
 // console is a terminal with somebody in front of it, on which the host runs.
 type console struct {
-	cmd    *exec.Cmd
-	pty    *os.File
-	screen *vt.SafeEmulator
+	cmd *exec.Cmd
+	pty *os.File
+	// mu guards screen.
+	mu     sync.Mutex
+	screen *vt.Emulator
 	// raw is all that was written.
 	raw    lockedBuffer
 	closed chan struct{}
@@ -35,7 +38,7 @@ var controlling = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 // onConsole starts the host on a terminal of its own, as a shell's foreground job.
 func onConsole(t *testing.T, width, height int, env []string, args ...string) *console {
 	t.Helper()
-	c := &console{screen: vt.NewSafeEmulator(width, height), closed: make(chan struct{}), marker: t.TempDir()}
+	c := &console{screen: vt.NewEmulator(width, height), closed: make(chan struct{}), marker: t.TempDir()}
 	c.cmd = exec.Command("airi-host", args...)
 	c.cmd.Env = append(os.Environ(), "GORACE="+quickExit, "TMPDIR="+c.marker, "TERM=xterm-256color", "NO_COLOR=")
 	c.cmd.Env = append(c.cmd.Env, env...)
@@ -52,7 +55,7 @@ func onConsole(t *testing.T, width, height int, env []string, args ...string) *c
 	require.NoError(t, tty.Close())
 	go func() {
 		defer close(c.closed)
-		_, _ = io.Copy(io.MultiWriter(&c.raw, c.screen), c.pty) // it ends when nobody has the tty
+		_, _ = io.Copy(c, c.pty) // it ends when nobody has the tty
 	}()
 	t.Cleanup(func() {
 		_ = c.cmd.Process.Kill()
@@ -67,8 +70,18 @@ func onConsole(t *testing.T, width, height int, env []string, args ...string) *c
 	return c
 }
 
+// Write takes what the host writes.
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = c.raw.Write(p)
+	return c.screen.Write(p)
+}
+
 // shown is what is on the screen.
 func (c *console) shown() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	lines := strings.Split(c.screen.String(), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
@@ -78,6 +91,8 @@ func (c *console) shown() string {
 
 // scrolled is what has left the screen at its top.
 func (c *console) scrolled() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var b strings.Builder
 	for i := range c.screen.ScrollbackLen() {
 		for x := range c.screen.Width() {
@@ -101,7 +116,9 @@ func (c *console) wantShown(t *testing.T, pattern string) {
 
 func (c *console) resize(t *testing.T, width, height int) {
 	t.Helper()
+	c.mu.Lock()
 	c.screen.Resize(width, height)
+	c.mu.Unlock()
 	require.NoError(t, pty.Setsize(c.pty, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)}))
 }
 
@@ -137,8 +154,14 @@ func (c *console) wantRestored(t *testing.T) {
 	now, err := term.GetState(c.pty.Fd())
 	require.NoError(t, err)
 	require.Equal(t, c.before, now)
-	require.False(t, c.screen.CursorHidden())
+	require.Eventually(t, func() bool { return !c.cursorHidden() }, patience, 5*time.Millisecond)
 	require.NotContains(t, c.all(), "PLUGIN", "the view is gone")
+}
+
+func (c *console) cursorHidden() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.screen.CursorHidden()
 }
 
 func TestScreen_showsPluginsAndStops(t *testing.T) {
@@ -197,10 +220,10 @@ func TestScreen_fitsItselfToTheTerminal(t *testing.T) {
 func TestScreen_isNotThereUnasked(t *testing.T) {
 	t.Parallel()
 	for name, asked := range map[string]struct{ env, args []string }{
-		"no color":       {env: []string{"NO_COLOR=1"}},
-		"dumb":           {env: []string{"TERM=dumb"}},
-		"plain":          {args: []string{"--view", "plain"}},
-		"objects":        {args: []string{"--output", "json"}},
+		"no color": {env: []string{"NO_COLOR=1"}},
+		"dumb":     {env: []string{"TERM=dumb"}},
+		"plain":    {args: []string{"--view", "plain"}},
+		"objects":  {args: []string{"--output", "json"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

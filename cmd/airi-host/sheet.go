@@ -144,21 +144,24 @@ var numberColumns = []numberColumn{
 
 const (
 	columnGap = 2
-	// widestName is the widest column of names; what is longer is cut.
+	// widestName is the widest column of names, which also takes at most a third of the
+	// line; what is longer is cut.
 	widestName = 24
 	// leastDetail is the room for words for which numbers have to go.
 	leastDetail = 32
+	// anyDetail is the room for which words are worth their while at all.
+	anyDetail = 8
 )
 
 // columns decides what fits. Words come before numbers, since they say what to do.
 func (s sheet) columns(rows []boardRow) columns {
 	c := columns{names: len("PLUGIN"), phases: len("PHASE")}
 	for _, r := range rows {
-		c.names = max(c.names, min(widestName, ansi.StringWidthWc(r.plugin)))
+		c.names = max(c.names, min(widestName, s.width/3, ansi.StringWidthWc(r.plugin)))
 		c.phases = max(c.phases, len(r.phase))
 	}
 	left := s.width - c.names - columnGap - c.phases
-	c.detail = left > columnGap
+	c.detail = left >= columnGap+anyDetail
 	left -= leastDetail + columnGap
 	for _, n := range numberColumns {
 		if left -= n.width + columnGap; left < 0 {
@@ -174,7 +177,7 @@ func (c columns) titles() string {
 	for _, n := range c.numbers {
 		text += gap + fmt.Sprintf("%*s", n.width, n.title)
 	}
-	return text
+	return strings.TrimRight(text, " ")
 }
 
 var gap = strings.Repeat(" ", columnGap)
