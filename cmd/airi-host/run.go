@@ -30,8 +30,8 @@ const (
 )
 
 const runText = `Bring the plugin of each DIR, or those in its direct sub-directories, to ready; then serve
-until SIGINT or SIGTERM, which stops all plugins in order within the drain time. A second
-signal stops them at once.
+until SIGINT, SIGTERM or SIGHUP, which stops all plugins in order within the drain time. A
+second signal stops them at once.
 
 A plugin that fails, or a manifest with a problem, keeps no other plugin from running. One
 that crashes is started again after a pause: a second at first, twice as long after each

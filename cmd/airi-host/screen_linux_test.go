@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -299,4 +300,16 @@ func TestScreen_makesWayWhileItIsStopped(t *testing.T) {
 	c.press(t, "q")
 	c.wantExit(t, exitDone)
 	c.wantRestored(t)
+}
+
+// Whoever starts it with nohup wants it to outlive the terminal.
+func TestRun_ignoresAHangupThatWasIgnoredBefore(t *testing.T) {
+	t.Parallel()
+	c := startCommand(t, exec.Command("sh", "-c", `trap "" HUP; exec airi-host run "$0"`, filepath.Join(plugins, "greeter")))
+	c.wantLine(t, `^serving 1 plugins`)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^SigIgn:\s[0-9a-f]+[13579bdf]$`, string(status), "SIGHUP is the first bit")
+	c.signal(t, syscall.SIGTERM)
+	c.wantExit(t, exitDone)
 }
