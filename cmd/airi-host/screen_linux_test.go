@@ -302,6 +302,17 @@ func TestScreen_makesWayWhileItIsStopped(t *testing.T) {
 	c.wantRestored(t)
 }
 
+// Whoever asks where it hangs gets the answer on a terminal that is as it was.
+func TestScreen_givesTheTerminalBackBeforeItDumps(t *testing.T) {
+	t.Parallel()
+	c := showing(t, 120, 20, nil)
+	c.press(t, "\x1c")
+	_ = c.cmd.Wait()
+	<-c.closed
+	require.Contains(t, c.raw.String(), "SIGQUIT: quit")
+	c.wantRestored(t)
+}
+
 // Whoever starts it with nohup wants it to outlive the terminal.
 func TestRun_ignoresAHangupThatWasIgnoredBefore(t *testing.T) {
 	t.Parallel()
