@@ -189,6 +189,10 @@ var users = []struct {
 		why: "flags and subcommands belong to the command line; everything else takes options",
 	},
 	{
+		library: "charm.land/bubbletea", folder: "cmd/airi-host",
+		why: "the live view is what run shows of a host; nobody else paints a terminal",
+	},
+	{
 		library: "github.com/lmittmann/tint", folder: "cmd/airi-host",
 		why: "how a log looks is decided where the logger is made, in cmd/airi-host",
 	},
@@ -198,6 +202,14 @@ var users = []struct {
 	},
 	{
 		library: "github.com/rogpeppe/go-internal", folder: "transport/transporttest", tests: true,
+		why: "what only tests need is not linked into the host",
+	},
+	{
+		library: "github.com/charmbracelet/x/vt", folder: "transport/transporttest", tests: true,
+		why: "what only tests need is not linked into the host",
+	},
+	{
+		library: "github.com/creack/pty", folder: "transport/transporttest", tests: true,
 		why: "what only tests need is not linked into the host",
 	},
 	{

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,8 @@ type handle struct {
 	// its hooks, and handlers that nobody waits for any more.
 	busy  atomic.Int64
 	drops counters
+	// calls counts the calls that are over, callErrors those that failed.
+	calls, callErrors atomic.Uint64
 	// up tells that it answers calls: it is ready, or degraded.
 	up atomic.Bool
 	// draining tells that the session is being stopped: no call may begin, and the
@@ -148,6 +151,18 @@ func (h *handle) callOver() {
 	}
 }
 
+// tally counts a call that is over, whatever became of it. A tool's result that says
+// in its "error" that the call failed is a failure too.
+func (h *handle) tally(c protocol.Call, result json.RawMessage, err error) {
+	h.calls.Add(1)
+	if err == nil && capability.Key(c.Key).Kind() == capability.KindTool {
+		err = toolFailure(result)
+	}
+	if err != nil {
+		h.callErrors.Add(1)
+	}
+}
+
 // through returns the session's link, or nil before there is one.
 func (h *handle) through() link {
 	if box := h.link.Load(); box != nil {
@@ -174,6 +189,10 @@ type SessionInfo struct {
 	Waits []string `json:"waits,omitempty"`
 	// InFlight is how many calls it is handling.
 	InFlight int64 `json:"inFlight"`
+	// Calls is how many calls it had that are over; CallErrors, how many of them
+	// failed, for whatever reason: those that were refused or given up are among them.
+	Calls      uint64 `json:"calls,omitempty"`
+	CallErrors uint64 `json:"callErrors,omitempty"`
 	// Busy is how many hooks of compiled-in code run, and handlers whose callers
 	// have given up. In a session that has ended it is code that does not heed
 	// its context; nothing can end that.
@@ -207,6 +226,7 @@ func (h *handle) info() SessionInfo {
 	}
 	h.mu.Unlock()
 	info.InFlight, info.Busy = h.inFlight.Load(), max(h.busy.Load(), 0)
+	info.Calls, info.CallErrors = h.calls.Load(), h.callErrors.Load()
 	info.Dropped, info.Worker = h.drops.snapshot(), h.crashes.snapshot(time.Now())
 	if l := h.through(); l != nil {
 		info.Process = l.process()

@@ -160,7 +160,8 @@ func usualLimit(c protocol.Call, who *handle, began time.Time) limit {
 }
 
 // callOn makes one call at one session.
-func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit) (json.RawMessage, error) {
+func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit) (result json.RawMessage, err error) {
+	defer func() { who.tally(c, result, err) }()
 	if n := who.inFlight.Add(1) + who.busy.Load(); n > int64(who.pending) {
 		who.inFlight.Add(-1)
 		return nil, failure(protocol.CodeOverloaded, who.Plugin, fmt.Sprintf(

@@ -50,6 +50,26 @@ func TestInvoke_passesInputAndResult(t *testing.T) {
 	})
 }
 
+func TestInvoke_countsCallsAndThoseThatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := func(result string, err error) plugin.Handler {
+			return func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(result), err }
+		}
+		p := handling("a", "tool:good", answers(`{"content":"fine"}`, nil))
+		plugin.Handle(p, "tool:bad", answers("", errors.New("no luck")))
+		plugin.Handle(p, "tool:sorry", answers(`{"error":"no luck"}`, nil))
+		plugin.Handle(p, "model:M", answers(`{"error":"only a word"}`, nil))
+		h := startHost(t, p)
+		startReady(t, h, manifestFor("a"))
+		for _, key := range []string{"tool:good", "tool:bad", "tool:sorry", "model:M", "tool:unknown"} {
+			_, _ = callKey(t, h, key) // what becomes of it is counted
+		}
+		info := wantPhase(t, h, "a", lifecycle.Ready)
+		require.EqualValues(t, 4, info.Calls)
+		require.EqualValues(t, 2, info.CallErrors)
+	})
+}
+
 func TestInvoke_anErrorKeepsItsWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own := errors.New("no luck")

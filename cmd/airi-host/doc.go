@@ -17,10 +17,12 @@
 //
 //	discover ─ what is wrong with a manifest is printed, the rest is run
 //	newHost  ─ log, dialects, compiled-in plugins, the bridge for Node
-//	follow   ─ the journal: one goroutine prints every event, in order
+//	openView ─ on a terminal the live view, a screen
+//	follow   ─ the journal: one goroutine prints every event, in order, or has the
+//	           screen painted anew
 //	start    ─ all plugins side by side, until each is ready or has failed, or the
 //	           start limit
-//	serve    ─ until SIGINT or SIGTERM; with --once not at all
+//	serve    ─ until SIGINT, SIGTERM or SIGHUP; with --once not at all
 //	shutdown ─ dependents before what they require, within the drain time; a second
 //	           signal kills what is left, a third one ends the host as it stands
 //

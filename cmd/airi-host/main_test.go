@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,7 +27,8 @@ func (m leakless) Run() int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(state) }()
-	_ = os.Setenv("XDG_STATE_HOME", state) // whoever runs the tests has a state of their own
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // so that hosts hear it, also when the tests run under nohup
+	_ = os.Setenv("XDG_STATE_HOME", state)                 // whoever runs the tests has a state of their own
 	code := m.M.Run()
 	if code != 0 {
 		return code

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -20,6 +22,9 @@ import (
 // is hurried: from then on a write that takes longer than stuckAfter fails.
 type output struct {
 	terminal, color bool
+
+	// divert, if there is one, gets what is written in the place of w.
+	divert atomic.Pointer[backlog]
 
 	// turn is held while somebody writes to w.
 	turn sync.Mutex
@@ -66,8 +71,33 @@ func (o *output) hurry() { o.once.Do(func() { close(o.hurried) }) }
 
 // Write never fails; see failure.
 func (o *output) Write(p []byte) (int, error) {
+	if to := o.divert.Load(); to == nil || !to.add(p) {
+		o.within(p)
+	}
+	return len(p), nil
+}
+
+// past is an output whose diversion is passed by: of whoever diverted it.
+type past struct{ *output }
+
+func (o past) Write(p []byte) (int, error) {
+	o.within(p)
+	return len(p), nil
+}
+
+// revert ends a diversion; what it has not shown is written.
+func (o *output) revert(from *backlog) {
+	rest := from.close()
+	o.divert.Store(nil)
+	if len(rest) > 0 {
+		o.within([]byte(strings.Join(rest, "\n") + "\n"))
+	}
+}
+
+// within writes, and does not wait for ever once it is hurried.
+func (o *output) within(p []byte) {
 	if o.loss() != nil {
-		return len(p), nil
+		return
 	}
 	text, done := bytes.Clone(p), make(chan struct{}) // a write that is stuck keeps its text
 	go func() {
@@ -75,7 +105,6 @@ func (o *output) Write(p []byte) (int, error) {
 		o.write(text)
 	}()
 	o.await(done)
-	return len(p), nil
 }
 
 func (o *output) write(p []byte) {
@@ -121,10 +150,10 @@ func (o *output) loss() error {
 }
 
 // failure is why something was not written. That a pipe was closed is none: its
-// reader has had enough.
+// reader has had enough; nor is that a terminal was.
 func (o *output) failure() error {
 	lost := o.loss()
-	if lost == nil || errors.Is(lost, syscall.EPIPE) {
+	if lost == nil || errors.Is(lost, syscall.EPIPE) || o.terminal && errors.Is(lost, syscall.EIO) {
 		return nil
 	}
 	return fmt.Errorf("not all of the output was written: %w", lost)

@@ -39,8 +39,13 @@ type child struct {
 // startHost starts airi-host; when the test is over nothing of it may be left.
 func startHost(t *testing.T, args ...string) *child {
 	t.Helper()
-	c := &child{lines: make(chan string, 4096), marker: t.TempDir()}
-	c.cmd = exec.Command("airi-host", args...)
+	return startCommand(t, exec.Command("airi-host", args...))
+}
+
+// startCommand starts a command that becomes airi-host.
+func startCommand(t *testing.T, cmd *exec.Cmd) *child {
+	t.Helper()
+	c := &child{cmd: cmd, lines: make(chan string, 4096), marker: t.TempDir()}
 	c.cmd.Env = append(os.Environ(), "TMPDIR="+c.marker, "GORACE="+quickExit)
 	c.cmd.Stderr = &c.err
 	var err error

@@ -173,6 +173,8 @@ func (s shortfall) String() string {
 type report struct {
 	plugins, ready int
 	shortfalls     []shortfall
+	// unsound are the files that have problems, and no plugin to run.
+	unsound []string
 }
 
 func reportOf(host *actors.Host, outcomes []actors.Outcome, traces map[string]trace) report {
@@ -185,6 +187,83 @@ func reportOf(host *actors.Host, outcomes []actors.Outcome, traces map[string]tr
 	}
 	r.ready = r.plugins - len(r.shortfalls)
 	return r
+}
+
+// The bounds of a summary.
+const (
+	// namedInSummary is how many plugins of a kind it names.
+	namedInSummary = 3
+	// longestCure is how many bytes it has about one.
+	longestCure = 160
+)
+
+// summary is the start in one line: how many are ready, and which ones are not, with
+// what to do about each.
+func (r report) summary() string {
+	text := fmt.Sprintf("%d of %d plugins ready", r.ready, r.plugins)
+	for _, kind := range []string{kindFailed, kindConfiguration, kindOther} {
+		var names []string
+		for _, s := range r.shortfalls {
+			if s.kind() == kind {
+				names = append(names, s.cure())
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		text += fmt.Sprintf(", %d %s", len(names), kind)
+		if more := len(names) - namedInSummary; more > 0 {
+			names = append(names[:namedInSummary], fmt.Sprintf("and %d more", more))
+		}
+		text += " (" + strings.Join(names, "; ") + ")"
+	}
+	switch n := len(r.unsound); n {
+	case 0:
+	case 1:
+		text += ", 1 manifest with problems (airi-host validate " + r.unsound[0] + ")"
+	default:
+		text += fmt.Sprintf(", %d manifests with problems (airi-host validate names them)", n)
+	}
+	return printable(text)
+}
+
+// The kinds of shortfalls in a summary.
+const (
+	kindFailed        = "failed"
+	kindConfiguration = "needs configuration"
+	kindOther         = "not ready"
+)
+
+func (s shortfall) kind() string {
+	switch s.Phase {
+	case lifecycle.Failed:
+		return kindFailed
+	case lifecycle.ConfigurationNeeded:
+		return kindConfiguration
+	default:
+		return kindOther
+	}
+}
+
+// cure is the plugin and what to do about it, which the reason says where the advice
+// does not.
+func (s shortfall) cure() string {
+	what := s.Advice
+	switch {
+	case s.Phase == lifecycle.ConfigurationNeeded && !refusesConfiguration(s.Reason):
+		what = "airi-host run --config FILE"
+	case what == "":
+		what = s.Reason
+	}
+	return s.Plugin + ": " + cut(strings.TrimRight(what, "."), longestCure)
+}
+
+// cut returns at most the first bytes of s, marked where it goes on.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 func (c *cli) printShortfalls(list []shortfall) {

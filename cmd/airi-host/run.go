@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,9 @@ type runOptions struct {
 	once       bool
 	startLimit time.Duration
 	drain      time.Duration
+	// view is one of the views; live is what that comes to.
+	view string
+	live bool
 }
 
 // The defaults of the flags on time.
@@ -26,8 +30,8 @@ const (
 )
 
 const runText = `Bring the plugin of each DIR, or those in its direct sub-directories, to ready; then serve
-until SIGINT or SIGTERM, which stops all plugins in order within the drain time. A second
-signal stops them at once.
+until SIGINT, SIGTERM or SIGHUP, which stops all plugins in order within the drain time. A
+second signal stops them at once.
 
 A plugin that fails, or a manifest with a problem, keeps no other plugin from running. One
 that crashes is started again after a pause: a second at first, twice as long after each
@@ -36,6 +40,10 @@ further crash, up to five minutes; at the eleventh crash in a row it is given up
 With --once a crash is a failure, the last lines name each plugin that is not ready, and the
 exit code is 1. A plugin that waits for its configuration keeps --once waiting until the
 start limit.
+
+On a terminal a live view shows where each plugin stands, what it waits for and what it does;
+q stops as Ctrl-C does. Each change of a phase has a line of its own where there is no terminal,
+with NO_COLOR, and where TERM is dumb; --view live and --view plain choose one or the other.
 
 With --output json the lines are objects with an "event": "phase", "waiting" and "restart" as
 they happen, "problem" and "note" about manifests, "started" with the numbers of "plugins"
@@ -56,6 +64,11 @@ func (c *cli) runCommand() *cobra.Command {
 			if err := c.configure(c); err != nil {
 				return err
 			}
+			live, err := c.live(opts.view)
+			if err != nil {
+				return err
+			}
+			opts.live = live
 			opts.drain = c.settings.drain(opts.drain, cmd.Flags().Changed("drain"))
 			return c.run(cmd.Context(), args, opts)
 		},
@@ -64,6 +77,7 @@ func (c *cli) runCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&opts.once, "once", false, "exit as soon as every plugin is ready, has failed, or waits for its configuration at the start limit")
 	cmd.Flags().DurationVar(&opts.startLimit, "start-limit", defaultStartLimit, "how long the start may take before it is reported as it is")
 	cmd.Flags().DurationVar(&opts.drain, "drain", defaultDrain, "how long plugins may take to stop")
+	cmd.Flags().StringVar(&opts.view, "view", viewAuto, "what to show on a terminal: auto, live or plain")
 	return cmd
 }
 
@@ -80,12 +94,18 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 	defer release()
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
-	j := follow(h.Host, c.shower(found.Manifests))
-	rep, started := c.start(stop, h.Host, j, found.Manifests, opts)
+	v := c.openView(h.Host, found.Manifests, opts.live)
+	defer v.close()
+	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
+	j := follow(h.Host, v.show)
+	rep, started := c.start(stop, h.Host, j, found, opts)
 	if started && !opts.once {
+		v.do(doingServe)
 		c.serve(stop, rep)
 	}
+	v.do(doingStop)
 	err = h.close(now, opts.drain)
+	v.close()
 	if lost := j.wait(); lost > 0 {
 		h.log.Warn("events were not shown: they came too fast", "count", lost)
 	}
@@ -102,23 +122,34 @@ var errInterrupted = errors.New("interrupted before the plugins had started")
 
 // start starts all plugins, waits for the outcome, and sums it up once all that led
 // to it was shown; started is false when it was interrupted before.
-func (c *cli) start(stop context.Context, host *actors.Host, j *journal, list []*manifest.Manifest, opts runOptions) (rep report, started bool) {
+func (c *cli) start(stop context.Context, host *actors.Host, j *journal, found manifest.Found, opts runOptions) (rep report, started bool) {
 	ctx, cancel := context.WithTimeoutCause(stop, opts.startLimit, &startLimitError{opts.startLimit})
 	defer cancel()
-	outcomes := host.StartAll(ctx, list, c.settings.start, nil)
+	outcomes := host.StartAll(ctx, found.Manifests, c.settings.start, nil)
 	if opts.once {
 		awaitSettled(ctx, host)
 		markLate(ctx, outcomes)
 	}
 	rep = reportOf(host, outcomes, j.catchUp())
+	rep.unsound = filesOf(found.Problems)
 	if stop.Err() != nil {
 		return rep, false
 	}
 	if c.json() {
 		c.encode(startedLine{"started", rep.plugins, rep.ready})
 	}
-	c.say("%d of %d plugins ready", rep.ready, rep.plugins)
+	c.say("%s", rep.summary())
 	return rep, true
+}
+
+// filesOf lists the files of problems, each one once.
+func filesOf(problems manifest.Problems) (files []string) {
+	for _, p := range problems {
+		if !slices.Contains(files, p.File) {
+			files = append(files, p.File)
+		}
+	}
+	return files
 }
 
 type startedLine struct {
@@ -180,31 +211,4 @@ func (c *cli) conclude(rep report, problems manifest.Problems) error {
 		return errFailed
 	}
 	return nil
-}
-
-// shower returns what shows an event.
-func (c *cli) shower(list []*manifest.Manifest) func(actors.Event) {
-	if c.json() {
-		return c.encodeEvent
-	}
-	l := layout{color: c.out.color}
-	for _, m := range list {
-		l.names = max(l.names, min(maxNames, len([]rune(m.PluginName()))))
-	}
-	return func(e actors.Event) {
-		switch e := e.(type) {
-		case actors.PhaseChanged:
-			c.say("%s", l.phase(e))
-		case actors.Waiting:
-			c.say("%s", l.waiting(e))
-		case actors.Restart:
-			c.say("%s", l.restart(e))
-		}
-	}
-}
-
-func (c *cli) encodeEvent(e actors.Event) {
-	if line, err := actors.EncodeEvent(e); err == nil {
-		c.write(line)
-	}
 }

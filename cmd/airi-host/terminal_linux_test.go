@@ -59,7 +59,7 @@ func evil(t *testing.T) string {
 func TestRun_colorsATerminalAndKeepsPluginsFromDoingSo(t *testing.T) {
 	needNode(t)
 	t.Parallel()
-	args := []string{"run", "--once", evil(t), filepath.Join(plugins, "greeter")}
+	args := []string{"run", "--once", "--view", "plain", evil(t), filepath.Join(plugins, "greeter")}
 
 	seen := onTerminal(t, nil, args...)
 	require.Contains(t, seen, "  greeter  configured           → \x1b[32mready\x1b[0m\r\n")

@@ -64,6 +64,20 @@ func (l layout) line(at time.Time, plugin, text string) string {
 	return strings.TrimRight(at.Format(timeFormat)+"  "+l.name(plugin)+"  "+text, " ")
 }
 
+// event is the line of an event that a journal follows.
+func (l layout) event(e actors.Event) string {
+	switch e := e.(type) {
+	case actors.PhaseChanged:
+		return l.phase(e)
+	case actors.Waiting:
+		return l.waiting(e)
+	case actors.Restart:
+		return l.restart(e)
+	default: // nobody asks for others
+		return e.Kind().String()
+	}
+}
+
 func (l layout) phase(e actors.PhaseChanged) string {
 	reason := printable(e.Reason)
 	to := pad(string(e.To), widestPhase)

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// backlog holds the lines that are to come above the live view, until the terminal
+// takes them. Whoever writes never waits: what does not fit is dropped, and counted in
+// a line of its own.
+type backlog struct {
+	// changed is called when there is something to take.
+	changed func()
+
+	mu      sync.Mutex
+	lines   []string
+	size    int
+	dropped int
+	closed  bool
+}
+
+// maxBacklog is how many bytes of lines are held: some thousand lines, and a terminal
+// takes as many in a moment.
+const maxBacklog = 1 << 20
+
+// add takes whole lines; it tells false when the backlog is closed.
+func (b *backlog) add(text []byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n") {
+		if b.dropped > 0 || b.size+len(line) > maxBacklog {
+			b.dropped++
+			continue
+		}
+		b.lines = append(b.lines, line)
+		b.size += len(line) + 1
+	}
+	b.changed()
+	return true
+}
+
+// take returns all lines, and begins anew.
+func (b *backlog) take() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.empty()
+}
+
+// close returns what is left; nothing is added any more.
+func (b *backlog) close() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	return b.empty()
+}
+
+func (b *backlog) empty() []string {
+	lines := b.lines
+	if b.dropped > 0 {
+		lines = append(lines, fmt.Sprintf("… %d lines were not shown: they came too fast for the terminal", b.dropped))
+	}
+	b.lines, b.size, b.dropped = nil, 0, 0
+	return lines
+}
