@@ -287,7 +287,7 @@ func TestPeerStream_theReaderReceivesIt(t *testing.T) {
 		wantCall(t, h, "tool:a", "1")
 		got, err := h.Invoke(t.Context(), protocol.Call{Key: "tool:a", Progress: into(&items)})
 		require.NoError(t, err)
-		require.Equal(t, "1", string(got))
+		require.JSONEq(t, `{"data":1}`, string(got))
 		require.LessOrEqual(t, c.led.Load(), led+1)
 	}
 	var all sync.WaitGroup
