@@ -80,7 +80,7 @@ func (b *bench) plugin(protocol string) *contestant {
 }
 
 func (b *bench) nodeWorker(ctx context.Context) error {
-	return b.race(ctx, "a worker written with Paperclip's SDK, in Node", everything, []*contestant{
+	return b.race(ctx, "a worker written with Paperclip's SDK, in Node", nodeLoads, []*contestant{
 		b.paperclip(), b.self("airi-host", "airi-host", everything...), b.self("bare loop", "bare", load.Echo),
 	}, func(dir string) ([]load.Worker, error) { return nodeWorkers(dir, b.modules, 1) })
 }
@@ -90,13 +90,13 @@ func (b *bench) goWorker(ctx context.Context) error {
 	if b.plugins != "" {
 		hosts = append(hosts, b.plugin("netrpc"), b.plugin("grpc"))
 	}
-	return b.race(ctx, "a worker written in Go", []load.Kind{load.Echo}, hosts,
+	return b.race(ctx, "a worker written in Go", goLoads, hosts,
 		func(dir string) ([]load.Worker, error) { return goWorkers(dir, b.modules, b.program, 1) })
 }
 
 // race puts every load on every host, round by round.
-func (b *bench) race(ctx context.Context, title string, kinds []load.Kind, hosts []*contestant, workers func(dir string) ([]load.Worker, error)) (err error) {
-	loads := b.loads(kinds...)
+func (b *bench) race(ctx context.Context, title string, all []load.Load, hosts []*contestant, workers func(dir string) ([]load.Worker, error)) (err error) {
+	loads := b.loads(all)
 	if len(loads) == 0 {
 		return nil
 	}

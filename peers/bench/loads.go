@@ -10,20 +10,31 @@ import (
 	"github.com/airi-host/airi-host/peers/load"
 )
 
-// usual are the loads of the first table, and those of the second without the last.
-var usual = []load.Load{
-	{Name: "echo 100 B, one at a time", Kind: load.Echo, Size: 100, Flight: 1, Calls: 8000},
-	{Name: "echo 100 B, 128 in flight", Kind: load.Echo, Size: 100, Flight: 128, Calls: 60_000},
-	{Name: "echo 64 KiB, one at a time", Kind: load.Echo, Size: 64 << 10, Flight: 1, Calls: 800},
-	{Name: "echo 64 KiB, 16 in flight", Kind: load.Echo, Size: 64 << 10, Flight: 16, Calls: 1600},
-	{Name: "state.get by the worker, 128 in flight", Kind: load.Ask, Flight: 128, Calls: 30_000},
+// nodeLoads are the loads of the first table, goLoads those of the second.
+var (
+	nodeLoads = slices.Concat(echoes(100), large, []load.Load{
+		{Name: "state.get by the worker, 128 in flight", Kind: load.Ask, Flight: 128, Calls: 30_000},
+	})
+	goLoads = slices.Concat(echoes(200), large)
+
+	large = []load.Load{
+		{Name: "echo 64 KiB, one at a time", Kind: load.Echo, Size: 64 << 10, Flight: 1, Calls: 800},
+		{Name: "echo 64 KiB, 16 in flight", Kind: load.Echo, Size: 64 << 10, Flight: 16, Calls: 1600},
+	}
+)
+
+func echoes(size int) []load.Load {
+	return []load.Load{
+		{Name: fmt.Sprintf("echo %d B, one at a time", size), Kind: load.Echo, Size: size, Flight: 1, Calls: 8000},
+		{Name: fmt.Sprintf("echo %d B, 128 in flight", size), Kind: load.Echo, Size: size, Flight: 128, Calls: 60_000},
+	}
 }
 
 // loads are those that are to be measured.
-func (s settings) loads(kinds ...load.Kind) []load.Load {
+func (s settings) loads(all []load.Load) []load.Load {
 	var list []load.Load
-	for _, l := range usual {
-		if !strings.Contains(l.Name, s.only) || !slices.Contains(kinds, l.Kind) {
+	for _, l := range all {
+		if !strings.Contains(l.Name, s.only) {
 			continue
 		}
 		l.Calls = max(int(float64(l.Calls)*s.scale), 1)

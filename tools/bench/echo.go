@@ -16,7 +16,7 @@ var handshake = plugin.HandshakeConfig{
 
 // echoer is the worker, as its host sees it.
 type echoer interface {
-	echo(ctx context.Context, text []byte) ([]byte, error)
+	echo(ctx context.Context, in echoed) (echoed, error)
 }
 
 // plugins are the worker by one protocol; without a server they serve a host.
@@ -40,10 +40,13 @@ func serve(protocol string) {
 type echoServer struct{}
 
 // Echo is net/rpc's; the form is that package's.
-func (*echoServer) Echo(text []byte, answer *[]byte) error {
-	*answer = text
+func (*echoServer) Echo(in echoed, answer *echoed) error {
+	*answer = in
 	return nil
 }
+
+// echoed is what the worker takes and gives.
+type echoed struct{ Text string }
 
 // rpcPlugin is the worker by net/rpc.
 type rpcPlugin struct{ server *echoServer }
@@ -54,11 +57,12 @@ func (*rpcPlugin) Client(_ *plugin.MuxBroker, c *rpc.Client) (any, error) { retu
 
 type rpcEcho struct{ client *rpc.Client }
 
-func (e rpcEcho) echo(_ context.Context, text []byte) (answer []byte, err error) {
-	return answer, e.client.Call("Plugin.Echo", text, &answer)
+func (e rpcEcho) echo(_ context.Context, in echoed) (answer echoed, err error) {
+	err = e.client.Call("Plugin.Echo", in, &answer)
+	return answer, err
 }
 
-// grpcPlugin is the worker by gRPC, with one method that takes bytes and gives bytes.
+// grpcPlugin is the worker by gRPC, with one method that takes text and gives text.
 type grpcPlugin struct {
 	plugin.NetRPCUnsupportedPlugin
 	server *echoServer
@@ -79,7 +83,7 @@ func (p *grpcPlugin) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
 
 //nolint:revive // the order of the arguments is gRPC's
 func echoByGRPC(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-	var text wrapperspb.BytesValue
+	var text wrapperspb.StringValue
 	if err := decode(&text); err != nil {
 		return nil, err
 	}
@@ -92,8 +96,8 @@ func (*grpcPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, c *grpc.C
 
 type grpcEcho struct{ conn *grpc.ClientConn }
 
-func (e grpcEcho) echo(ctx context.Context, text []byte) ([]byte, error) {
-	var answer wrapperspb.BytesValue
-	err := e.conn.Invoke(ctx, method, wrapperspb.Bytes(text), &answer)
-	return answer.GetValue(), err
+func (e grpcEcho) echo(ctx context.Context, in echoed) (echoed, error) {
+	var answer wrapperspb.StringValue
+	err := e.conn.Invoke(ctx, method, wrapperspb.String(in.Text), &answer)
+	return echoed{answer.GetValue()}, err
 }
