@@ -16,7 +16,7 @@ var handshake = plugin.HandshakeConfig{
 
 // echoer is the worker, as its host sees it.
 type echoer interface {
-	echo(ctx context.Context, in echoed) (echoed, error)
+	echo(ctx context.Context, in Echoed) (Echoed, error)
 }
 
 // plugins are the worker by one protocol; without a server they serve a host.
@@ -40,13 +40,13 @@ func serve(protocol string) {
 type echoServer struct{}
 
 // Echo is net/rpc's; the form is that package's.
-func (*echoServer) Echo(in echoed, answer *echoed) error {
+func (*echoServer) Echo(in Echoed, answer *Echoed) error {
 	*answer = in
 	return nil
 }
 
-// echoed is what the worker takes and gives.
-type echoed struct{ Text string }
+// Echoed is what the worker takes and gives. net/rpc asks for an exported type.
+type Echoed struct{ Text string }
 
 // rpcPlugin is the worker by net/rpc.
 type rpcPlugin struct{ server *echoServer }
@@ -57,7 +57,7 @@ func (*rpcPlugin) Client(_ *plugin.MuxBroker, c *rpc.Client) (any, error) { retu
 
 type rpcEcho struct{ client *rpc.Client }
 
-func (e rpcEcho) echo(_ context.Context, in echoed) (answer echoed, err error) {
+func (e rpcEcho) echo(_ context.Context, in Echoed) (answer Echoed, err error) {
 	err = e.client.Call("Plugin.Echo", in, &answer)
 	return answer, err
 }
@@ -96,8 +96,8 @@ func (*grpcPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, c *grpc.C
 
 type grpcEcho struct{ conn *grpc.ClientConn }
 
-func (e grpcEcho) echo(ctx context.Context, in echoed) (echoed, error) {
+func (e grpcEcho) echo(ctx context.Context, in Echoed) (Echoed, error) {
 	var answer wrapperspb.StringValue
 	err := e.conn.Invoke(ctx, method, wrapperspb.String(in.Text), &answer)
-	return echoed{answer.GetValue()}, err
+	return Echoed{answer.GetValue()}, err
 }

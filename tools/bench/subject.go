@@ -80,7 +80,7 @@ func (s *subject) Call(ctx context.Context, key string, input json.RawMessage) (
 	if text, ok = strings.CutSuffix(text, tail); !ok {
 		return nil, fmt.Errorf("expected %s…%s, got %s", head, tail, input)
 	}
-	out, err := s.first.echo(ctx, echoed{text})
+	out, err := s.first.echo(ctx, Echoed{text})
 	if err == nil && out.Text != text {
 		err = fmt.Errorf("%d bytes went out and %d others came back", len(text), len(out.Text))
 	}
