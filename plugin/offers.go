@@ -48,14 +48,15 @@ func Text(content string) Result { return Result{Content: content} }
 
 // The kinds, as their keys begin.
 const (
-	kindTool    = "tool:"
-	kindAction  = "action:"
-	kindModel   = "model:"
-	kindEvent   = "event:"
-	kindData    = "data:"
-	kindJob     = "job:"
-	kindWebhook = "webhook:"
-	kindHTTP    = "http:"
+	kindTool     = "tool:"
+	kindAction   = "action:"
+	kindModel    = "model:"
+	kindProvider = "provider:"
+	kindEvent    = "event:"
+	kindData     = "data:"
+	kindJob      = "job:"
+	kindWebhook  = "webhook:"
+	kindHTTP     = "http:"
 )
 
 // Tool offers "tool:NAME". The input is the parameters object, decoded into In.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,8 +60,9 @@ func (f *flow) showLife() {
 // Stream offers any key, as Handle does, whose answer is a stream: handle emits its
 // items, which the caller gets as they come, and the result is null. emit is to the
 // items what Report is; its error says that no more can be sent, and is for handle to
-// return. A caller who does not follow gets all items at the end, as an array; more
-// than 1024 of them, or than 8 MiB, fail the call as overloaded.
+// return. A caller who does not follow gets all items at the end, as an array (of a
+// tool or provider, whose result is an object, as its data); more than 1024 of them, or
+// than 8 MiB, fail the call as overloaded.
 func Stream[In, Out any](to Offerer, key string, handle func(ctx context.Context, in In, emit func(Out) error) error, opts ...Option) {
 	Handle(to, key, func(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
 		var in In
@@ -67,9 +70,10 @@ func Stream[In, Out any](to Offerer, key string, handle func(ctx context.Context
 			return nil, err
 		}
 		if f := handlingOf(ctx).flow; f == nil || f.progress == nil {
-			return collect(f, func(emit func(any) error) error {
+			items, err := collect(f, func(emit func(any) error) error {
 				return handle(ctx, in, func(item Out) error { return emit(item) })
 			})
+			return collected(key, items), err
 		}
 		err := handle(ctx, in, func(item Out) error { return Report(ctx, item) })
 		return json.RawMessage("null"), err
@@ -106,6 +110,14 @@ func collect(f *flow, handle func(emit func(any) error) error) (json.RawMessage,
 		return nil, err
 	}
 	return append(c.array, ']'), nil
+}
+
+// collected is the result of a stream's items by the kind of what was called.
+func collected(key string, items json.RawMessage) json.RawMessage {
+	if items == nil || !strings.HasPrefix(key, kindTool) && !strings.HasPrefix(key, kindProvider) {
+		return items
+	}
+	return slices.Concat(json.RawMessage(`{"data":`), items, json.RawMessage(`}`))
 }
 
 func (c *collection) add(item any) error {

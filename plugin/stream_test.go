@@ -89,6 +89,18 @@ func TestStream_isCollectedForWhoDoesNotFollow(t *testing.T) {
 	require.EqualError(t, err, `the input's field "(the whole)": expected int, got string`)
 }
 
+func TestStream_isCollectedAsItsKindHasResults(t *testing.T) {
+	for key, want := range map[string]string{
+		"tool:T": `{"data":[1,2]}`, "provider:P": `{"data":[1,2]}`, "data:d": `[1,2]`, "some.event": `[1,2]`,
+	} {
+		p := plugin.Define("counting")
+		plugin.Stream(p, key, func(_ context.Context, _ any, emit func(int) error) error { return errors.Join(emit(1), emit(2)) })
+		got, err := invoke(t, p, protocol.Call{Key: key})
+		require.NoError(t, err)
+		require.Equal(t, want, got, key)
+	}
+}
+
 func TestStream_isNotCollectedWithoutEnd(t *testing.T) {
 	p := counting()
 	var told []error
