@@ -132,21 +132,24 @@ func completion(c *call, s step) protocol.Complete {
 }
 
 // resultOf is what a handler answers, as its kind has it: Eventa's handlers answer with
-// any value, a tool with {content?, data?}. Text is a tool's content, what is no object
-// otherwise its data.
+// any value, a tool with {content?, data?} and a provider with {text?, data?}. Of them
+// text is the first, what is no object otherwise the second.
 func resultOf(tag string, content json.RawMessage) json.RawMessage {
-	if !strings.HasPrefix(tag, toolPrefix) || len(content) == 0 || string(content) == "null" || content[0] == '{' {
+	member := ""
+	switch {
+	case strings.HasPrefix(tag, "tool:"):
+		member = `{"content":`
+	case strings.HasPrefix(tag, "provider:"):
+		member = `{"text":`
+	}
+	if member == "" || len(content) == 0 || string(content) == "null" || content[0] == '{' {
 		return content
 	}
-	member := `{"data":`
-	if content[0] == '"' {
-		member = `{"content":`
+	if content[0] != '"' {
+		member = `{"data":`
 	}
 	return slices.Concat(json.RawMessage(member), content, json.RawMessage(`}`))
 }
-
-// toolPrefix begins the tags of handlers that are tools to others.
-const toolPrefix = "tool:"
 
 // item takes one item of a response stream, and collects it for a caller that does
 // not follow.

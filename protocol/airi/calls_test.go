@@ -21,13 +21,16 @@ func TestDriver_callsAreCompletedByTheirOwnAnswer(t *testing.T) {
 		r.receive("greet-receive-error-airi-host-1", `{"invokeId":"airi-host-1","content":{"error":{"message":"no name"}}}`))
 }
 
-func TestDriver_aToolsAnswerIsContentOrData(t *testing.T) {
+func TestDriver_answersAsTheKindHasThem(t *testing.T) {
 	for _, c := range []struct{ tag, answer, want string }{
 		{"tool:greet", `{"content":"B","error":""}`, `{"content":"B","error":""}`},
 		{"tool:greet", `"B"`, `{"content":"B"}`},
 		{"tool:greet", `[1]`, `{"data":[1]}`},
 		{"tool:greet", `7`, `{"data":7}`},
 		{"tool:greet", `null`, `null`},
+		{"provider:P", `{"text":"B"}`, `{"text":"B"}`},
+		{"provider:P", `"B"`, `{"text":"B"}`},
+		{"provider:P", `[1]`, `{"data":[1]}`},
 		{"model:GREET", `"B"`, `"B"`},
 		{"greet", `[1]`, `[1]`},
 	} {
