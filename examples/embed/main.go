@@ -21,13 +21,13 @@ func main() {
 		log.Fatal(err)
 	}
 	defer func() { _ = host.Close(ctx) }()
+	for _, problem := range host.Found.Problems {
+		fmt.Println(problem)
+	}
 	for _, o := range host.StartAll(ctx, host.Found.Manifests, nil, nil) {
 		fmt.Println(o.Info.Plugin, o.Info.Phase, o.Err)
 	}
-	show := func(item json.RawMessage) error {
-		_, err := fmt.Printf("%s\n", item)
-		return err
-	}
+	show := func(item json.RawMessage) error { fmt.Println(string(item)); return nil }
 	result, err := host.Invoke(ctx, protocol.Call{
 		Key: "tool:follow", Input: []byte(`{"text":"one\ntwo words"}`), Progress: show,
 	})
