@@ -99,6 +99,14 @@ var (
 			why:   "what lives is the same for every ecosystem; dialects, services and compiled-in plugins are handed to it",
 		},
 		{
+			from: "ecosystems",
+			to: append([]string{
+				"actors", "manifest", "manifest/evaluate", "protocol", "protocol/airi/bridge", "services", "transport",
+			}, dialects...),
+			tests: []string{"testdata/plugins"},
+			why:   "who embeds a host gets all ecosystems at once; what this host alone decides stays with cmd",
+		},
+		{
 			from: "plugin",
 			to:   append([]string{"protocol", "transport/ndjson"}, dialects...),
 			why:  "an author's plugin must not link the host, nor a websocket that it does not use",
@@ -144,7 +152,7 @@ var (
 		{
 			from: "examples", program: true,
 			to: append([]string{
-				"actors", "capability", "lifecycle", "manifest", "manifest/evaluate", "plugin", "plugin/ws", "protocol",
+				"actors", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate", "plugin", "plugin/ws", "protocol",
 				"protocol/airi/bridge", "transport", "testdata/plugins",
 			}, dialects...),
 			why: "an example shows what a program outside could write; nothing imports it",
@@ -152,7 +160,7 @@ var (
 		{
 			from: "cmd/airi-host", program: true,
 			to: append([]string{
-				"actors", "admin", "capability", "lifecycle", "manifest", "manifest/evaluate",
+				"actors", "admin", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate",
 				"plugin", "protocol", "protocol/airi/bridge", "services", "transport",
 				"testdata/plugins", // the one that is compiled in
 			}, dialects...),

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/ecosystems"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/services"
@@ -194,6 +195,11 @@ func (s *settings) grants(plugin string, asked []string) []string {
 		}
 	}
 	return both
+}
+
+// policy is what Paperclip's workers may do.
+func (s *settings) policy() ecosystems.Policy {
+	return ecosystems.Policy{Company: s.Scope, Companies: s.Companies, Grants: s.grants}
 }
 
 // start says how a plugin is started: with its configuration, where there is one.

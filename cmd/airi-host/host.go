@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/ecosystems"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
-	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/bridge"
 	"github.com/airi-host/airi-host/testdata/plugins/greeter"
 )
@@ -55,7 +55,9 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 	if !once {
 		mark = sweep(context.Background(), log)
 	}
-	dialects := []protocol.Dialect{airi.Dialect{}, h.paperclipDialect(list, c.settings)}
+	dialects := ecosystems.Dialects(list, c.settings.policy(), func(method string) bool {
+		return h.HandlesMethod(manifest.DialectPaperclip, method)
+	})
 	h.Host, err = actors.New(actors.Options{
 		Version:   version(),
 		Owner:     mark,
@@ -68,10 +70,7 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 				manifest.DialectPaperclip: paperclipServices(p, c.settings, requests, hidden),
 			}
 		},
-		Launch: limited(c.settings, actors.Launchers(map[string]actors.Launcher{
-			manifest.DialectAIRI:      actors.CommandLauncher(h.node.Command),
-			manifest.DialectPaperclip: paperclipRunner(),
-		})),
+		Launch:   limited(c.settings, ecosystems.Launch(h.node)),
 		Timeouts: c.settings.timeouts(),
 		Limits:   c.settings.limits(),
 		Restart:  c.settings.restart(once),

@@ -1,2 +1,3 @@
-// Command embed runs a directory of AIRI plugins inside a Go program.
+// Command embed runs plugins of all ecosystems inside a Go program: a Paperclip worker,
+// an AIRI module, and a plugin that is compiled in, whose progress the module follows.
 package main

@@ -2,33 +2,34 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 
 	"github.com/airi-host/airi-host/actors"
-	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/ecosystems"
+	"github.com/airi-host/airi-host/examples/go-plugin/words"
 	"github.com/airi-host/airi-host/protocol"
-	"github.com/airi-host/airi-host/protocol/airi"
-	"github.com/airi-host/airi-host/protocol/airi/bridge"
-	"github.com/airi-host/airi-host/testdata/plugins/greeter"
 )
 
 func main() {
-	ctx, node := context.Background(), &bridge.Node{}
-	defer func() { _ = node.Close() }()
-	host, err := actors.New(actors.Options{
-		Dialects: []protocol.Dialect{airi.Dialect{}},
-		Programs: map[string]protocol.Program{"greeter": greeter.Plugin()},
-		Launch:   actors.CommandLauncher(node.Command),
+	ctx, dirs := context.Background(), []string{"testdata/plugins/ledger", "examples/airi-module", "examples/go-plugin/compiled-in"}
+	host, err := ecosystems.Open(dirs, ecosystems.Options{
+		Host: actors.Options{Programs: map[string]protocol.Program{"words": words.Plugin()}},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = host.Shutdown(ctx) }()
-	found := manifest.Discover([]string{"testdata/plugins/greeter", "testdata/plugins/echo", "testdata/plugins/guest"}, manifest.Options{})
-	for _, o := range host.StartAll(ctx, found.Manifests, nil, nil) {
+	defer func() { _ = host.Close(ctx) }()
+	for _, problem := range host.Found.Problems {
+		fmt.Println(problem)
+	}
+	for _, o := range host.StartAll(ctx, host.Found.Manifests, nil, nil) {
 		fmt.Println(o.Info.Plugin, o.Info.Phase, o.Err)
 	}
-	result, err := host.Invoke(ctx, protocol.Call{Key: "tool:greet", Input: []byte(`{"name":"Ada"}`)})
+	show := func(item json.RawMessage) error { fmt.Println(string(item)); return nil }
+	result, err := host.Invoke(ctx, protocol.Call{
+		Key: "tool:follow", Input: []byte(`{"text":"one\ntwo words"}`), Progress: show,
+	})
 	fmt.Println(string(result), err)
 }

@@ -1,0 +1,86 @@
+package ecosystems
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/airi"
+	"github.com/airi-host/airi-host/protocol/airi/bridge"
+	"github.com/airi-host/airi-host/protocol/paperclip"
+	"github.com/airi-host/airi-host/transport/process"
+)
+
+// Policy is what whoever runs a host has decided about Paperclip's workers. The zero
+// value grants each what its manifest asks for, and knows no company.
+type Policy struct {
+	// Company is the tenant of calls that name none, unless the manifest names one;
+	// "" is none.
+	Company string
+	// Companies are those for which workers may act outside of a call.
+	Companies []string
+	// Grants returns what a plugin is granted of what its manifest asks for; nil
+	// grants all of it.
+	Grants func(plugin string, asked []string) []string
+}
+
+// Dialects are the ecosystems that are built, for the plugins of a list. handles tells
+// whether the host has a method of Paperclip's wire.
+func Dialects(list []*manifest.Manifest, p Policy, handles func(method string) bool) []protocol.Dialect {
+	plugins := map[string]*manifest.Manifest{}
+	for _, m := range list {
+		plugins[m.PluginName()] = m
+	}
+	return []protocol.Dialect{airi.Dialect{}, paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
+		m := plugins[far.Plugin]
+		if m == nil || m.Paperclip == nil {
+			return paperclip.Plugin{}
+		}
+		return paperclip.Plugin{
+			Grants:         p.granted(far.Plugin, m.Paperclip.Grants),
+			Company:        cmp.Or(m.Host.Scope, p.Company),
+			Proactive:      func(company string) bool { return slices.Contains(p.Companies, company) },
+			ValidateConfig: true,
+			Handles:        handles,
+		}
+	}}}
+}
+
+func (p Policy) granted(plugin string, asked []string) []string {
+	if p.Grants == nil {
+		return asked
+	}
+	return p.Grants(plugin, asked)
+}
+
+// Launch runs each plugin as its ecosystem does: AIRI's modules in Node.js behind the
+// bridge, Paperclip's workers in Node.js with records on standard input and output.
+// A manifest's own "airi-host".command goes before both.
+func Launch(node *bridge.Node) actors.Launcher {
+	return actors.Launchers(map[string]actors.Launcher{
+		manifest.DialectAIRI: actors.CommandLauncher(node.Command),
+		manifest.DialectPaperclip: actors.Runner{
+			Command: workerCommand,
+			Wire:    process.Stdio,
+			Env: func(m *manifest.Manifest) map[string]string {
+				return paperclip.Environment(m.PluginName(), os.LookupEnv)
+			},
+		}.Launch,
+	})
+}
+
+var errNoNode = errors.New("no Node.js on PATH: install version 20 or newer to run Paperclip workers")
+
+func workerCommand(_ context.Context, file string) ([]string, error) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, errNoNode
+	}
+	return []string{node, file}, nil
+}
