@@ -124,6 +124,7 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 	}
 	over, err := p.write(m)
 	if err == nil {
+		p.heardOf(cause)
 		return
 	}
 	switch in := cause.(type) {
@@ -256,6 +257,9 @@ func (p *peer) serve(e protocol.Serve) {
 		return
 	}
 	s := &serving{key: e.Call.Key}
+	if p.host.publishes(p.h, e.Call) {
+		s.turn = p.publishes.follow()
+	}
 	p.serving[e.ID] = s
 	var ctx context.Context = s
 	if streams {
@@ -263,7 +267,9 @@ func (p *peer) serve(e protocol.Serve) {
 		ctx = s.flow.ctx
 	}
 	p.host.sys.servers.Schedule(func() {
+		s.turn.await(ctx, time.Time{})
 		result, err := p.host.serve(ctx, p.h, e.Call)
+		s.turn.leave()
 		if s.flow != nil {
 			result, err = s.flow.close(result, err)
 		}

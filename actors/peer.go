@@ -65,6 +65,8 @@ type peer struct {
 	nextID   protocol.CallID
 	// serving are the calls that the peer has in flight at the host.
 	serving map[protocol.RequestID]*serving
+	// publishes are those of them that publish events.
+	publishes lane
 	timers  map[protocol.TimerID]*time.Timer
 	// later holds inputs that an effect gave rise to.
 	later  []protocol.Input
@@ -174,6 +176,7 @@ func (p *peer) begin(c *call) (leads bool) {
 	p.nextID++
 	c.id = p.nextID
 	p.calls[c.id] = c
+	c.unheard = c.Feed != nil
 	p.step(protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil})
 	if c.stream != nil {
 		p.recall()
@@ -201,6 +204,9 @@ func (p *peer) cancel(c *call, reason string) {
 	defer p.unlock()
 	if p.calls[c.id] != c {
 		return
+	}
+	if c.unheard { // to some peers, a cancel alone would begin the call
+		p.unsent = c.id
 	}
 	p.step(protocol.Cancel{ID: c.id, Reason: reason})
 	delete(p.calls, c.id)

@@ -87,6 +87,9 @@ func (h *Host) throughStream(ctx context.Context, to callee, who *handle, c prot
 		defer context.AfterFunc(local.life, func() { s.end(outcomeUnknown(who.Plugin, c.Key, "it has ended"), "ended") })()
 	}
 	to.invoke(one)
+	if isPeer {
+		sent(ctx, c)
+	}
 	if isPeer && s.source != nil {
 		go p.feed(s, one)
 	}

@@ -329,3 +329,39 @@ func TestPeerStream_leavesRoomForCalls(t *testing.T) {
 	require.Less(t, 4*busyRecords, ndjson.DefaultQueueRecords)
 	require.Less(t, 4*busyBytes, ndjson.DefaultQueueBytes)
 }
+
+// A peer that has not heard of a call is not told of its end: to one who knows calls by
+// their streams alone, that would be the first of it.
+func TestPeerStream_whatNeverLeftIsNotCancelled(t *testing.T) {
+	for name, row := range map[string]struct {
+		room   int
+		before []string
+		after  []string
+	}{
+		"no item left":  {1, []string{"call 1 tool:a "}, nil},
+		"the first did": {2, []string{"call 1 tool:a ", "feed 2 1"}, []string{"cancel 2 deadline"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := ready(t, Options{}, memory.Options{QueueRecords: row.room}, streaming{plain{shy: true}}, "tool:a", "data:a")
+				filling := f.call("tool:a")
+				hour := func(yield func(json.RawMessage, error) bool) {
+					_ = yield([]byte(`1`), nil)
+					time.Sleep(time.Hour)
+				}
+				done := beginCall(t, f.host, protocol.Call{Key: "data:a", Feed: hour, Deadline: time.Now().Add(time.Second)})
+				time.Sleep(time.Second - longestPause/4) // there is room for the cancel, and it is not yet looked for
+				f.hears(row.before...)
+				require.Equal(t, protocol.CodeTimeout, protocol.CodeOf((<-done).err))
+				f.hears(row.after...)
+				next := f.call("tool:a")
+				f.hears("call 3 tool:a ") // and nothing before it
+				f.says("answer 1 1")
+				f.says("answer 3 3")
+				require.NoError(t, (<-filling).err)
+				require.NoError(t, (<-next).err)
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
