@@ -90,6 +90,8 @@ type peer struct {
 	held   [][]byte
 	unsaid error
 	crowd  *backlog
+	// owed are the frames that wait for room.
+	owed owed
 }
 
 var _ link = (*peer)(nil)
@@ -281,6 +283,7 @@ func (p *peer) close(why error) {
 	}
 	p.step(protocol.Closed{Err: why})
 	p.closed = true
+	p.forgive()
 	p.gate.close()
 	for _, t := range p.timers {
 		t.Stop()
