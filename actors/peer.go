@@ -67,7 +67,7 @@ type peer struct {
 	serving map[protocol.RequestID]*serving
 	// publishes are those of them that publish events.
 	publishes lane
-	timers  map[protocol.TimerID]*time.Timer
+	timers    map[protocol.TimerID]*time.Timer
 	// later holds inputs that an effect gave rise to.
 	later  []protocol.Input
 	gen    int

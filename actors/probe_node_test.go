@@ -34,27 +34,27 @@ func TestProbe_aModuleIsToldOfADeadlineOnce(t *testing.T) {
 	m := startMixed(t, nil)
 	m.startReady("probes")
 	path, lines := ledger(t)
-	waitFor := func(name string, within time.Duration) (string, error, time.Duration) {
+	waitFor := func(name string, within time.Duration) (answer, time.Duration) {
 		began := time.Now()
 		got, err := m.host.Invoke(t.Context(), protocol.Call{
 			Key: "model:WAIT", Input: fmt.Appendf(nil, `{"file":%q,"name":%q}`, path, name), Deadline: began.Add(within),
 		})
-		return string(got), err, time.Since(began)
+		return answer{string(got), err}, time.Since(began)
 	}
-	_, err, took := waitFor("a", 100*time.Millisecond)
-	require.Equal(t, protocol.CodeTimeout, protocol.CodeOf(err))
-	require.EqualError(t, err, "model:WAIT of plugin probes did not answer before the deadline (the call's own deadline)")
+	got, took := waitFor("a", 100*time.Millisecond)
+	require.Equal(t, protocol.CodeTimeout, protocol.CodeOf(got.err))
+	require.EqualError(t, got.err, "model:WAIT of plugin probes did not answer before the deadline (the call's own deadline)")
 	require.GreaterOrEqual(t, took, 100*time.Millisecond)
 	require.Less(t, took, 250*time.Millisecond)
 
-	newer := make(chan string, 1)
+	newer := make(chan answer, 1)
 	go func() {
-		got, err, _ := waitFor("b", labPatience)
-		newer <- fmt.Sprint(got, err)
+		got, _ := waitFor("b", labPatience)
+		newer <- got
 	}()
 	require.Eventually(t, func() bool { return lines() == "a\nb\n" }, labPatience, time.Millisecond)
 	m.wantCall("model:RELEASE", `{}`, `["a"]`)
-	require.Equal(t, `"b"<nil>`, <-newer, "the late answer is not its own")
+	require.Equal(t, answer{`"b"`, nil}, <-newer, "the late answer is not its own")
 	m.wantCall("model:RELEASE", `{}`, `["a"]`)
 	require.Equal(t, map[string]uint64{"late-answer": 1}, m.inspect("probes").Dropped)
 	require.Equal(t, "a\nb\n", lines(), "none is run again")
