@@ -1,8 +1,10 @@
 package actors
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/transport/memory"
 	"github.com/airi-host/airi-host/transport/ndjson"
@@ -364,4 +367,45 @@ func TestPeerStream_whatNeverLeftIsNotCancelled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A request stream that ends with the context of its call has not come to its end.
+func TestPeerStream_aFeedThatEndsWithItsCallerIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		local := plugin.Define("local")
+		ends := make(chan error, 1)
+		plugin.Handle(local, "data:local", func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+			var last error
+			for _, err := range plugin.Feed[int](ctx) {
+				last = err
+			}
+			ends <- last
+			return nil, nil
+		})
+		f := ready(t, Options{Programs: map[string]protocol.Program{"local": local}}, memory.Options{}, streaming{}, "data:far")
+		startReady(t, f.host, manifestFor("local"))
+		for n := range 100 {
+			for _, key := range []string{"data:far", "data:local"} {
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() {
+					_, err := f.host.Invoke(ctx, protocol.Call{Key: key, Feed: func(yield func(json.RawMessage, error) bool) {
+						if yield([]byte(`1`), nil) {
+							<-ctx.Done()
+						}
+					}})
+					done <- err
+				}()
+				settle()
+				cancel()
+				err := <-done
+				if key == "data:local" { // which may answer first
+					require.Error(t, <-ends)
+					continue
+				}
+				require.Equal(t, protocol.CodeCancelled, protocol.CodeOf(err))
+				f.hears(fmt.Sprintf("call %d data:far  feeds", n+1), fmt.Sprintf("feed %d 1", n+1), fmt.Sprintf("cancel %d cancelled", n+1))
+			}
+		}
+	})
 }
