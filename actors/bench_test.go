@@ -280,3 +280,28 @@ func BenchmarkStream(b *testing.B) {
 		})
 	}
 }
+
+// An event to subscribers that are compiled in.
+func BenchmarkEvent(b *testing.B) {
+	for _, n := range []int{1, 8} {
+		b.Run(fmt.Sprint("subscribers=", n), func(b *testing.B) {
+			programs := map[string]protocol.Program{}
+			for i := range n {
+				p := plugin.Define(fmt.Sprint("ear-", i))
+				plugin.On(p, "tick", func(context.Context, int) error { return nil })
+				programs[p.Name()] = p
+			}
+			h := benchHost(b, programs)
+			for name := range programs {
+				_, err := h.Start(b.Context(), manifestFor(name), StartOptions{})
+				require.NoError(b, err)
+			}
+			start := cpu(b)
+			for b.Loop() {
+				_, err := h.Invoke(b.Context(), protocol.Call{Key: "event:tick", Input: []byte(`1`)})
+				require.NoError(b, err)
+			}
+			reportCPU(b, start, b.N, "event")
+		})
+	}
+}

@@ -60,6 +60,16 @@
 // go on. An error of Progress is the answer to a handler's report; the call of a peer
 // ends with it.
 //
+// # Events
+//
+// Each subscriber hears what one emitter publishes in the order in which it was
+// published, each event at most once, and never again after a crash. A compiled-in
+// handler is at one event at a time; a peer is told the next while it is still at the
+// one before. Who publishes waits until all have heard, for the event's time at most
+// (its Deadline, or Timeouts.Call of the slowest); one that has no room for it is not
+// waited for. What a handler publishes that it hears itself comes behind, and is not
+// waited for either.
+//
 // # Limits
 //
 // Every wait has a limit ([Timeouts]) and every queue a bound ([Limits]); the zero

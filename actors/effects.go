@@ -122,8 +122,9 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 		p.say(m)
 		return
 	}
-	over, err := p.write(m)
+	over, err := p.write(m, cause)
 	if err == nil {
+		p.heardOf(cause)
 		return
 	}
 	switch in := cause.(type) {
@@ -134,7 +135,7 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 		p.unsent = in.ID
 		p.complete(protocol.Complete{ID: in.ID, Err: sendFailure(p.h.Plugin, in.Call.Key, err)}, in)
 		p.step(protocol.Cancel{ID: in.ID, Reason: "not sent"})
-	case protocol.Cancel: // its answer will be late, and counted
+	case protocol.Cancel: // more is owed than may be: its answer will be late, and counted
 	case protocol.Reply:
 		if over {
 			p.replyLost(in.ID)
@@ -149,13 +150,16 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 }
 
 // write tells why a frame was not sent, and whether that is because the connection
-// is over.
-func (p *peer) write(m protocol.Message) (over bool, err error) {
+// is over. One that finds no room waits, if it has to get there.
+func (p *peer) write(m protocol.Message, cause protocol.Input) (over bool, err error) {
 	frame, err := p.encode(m)
 	if err != nil {
 		return false, err
 	}
 	err = p.put(frame)
+	if errors.Is(err, transport.ErrFull) && isOwed(cause) && p.owe(frame) {
+		return false, nil
+	}
 	return err != nil && !refused(err), err
 }
 
@@ -256,6 +260,9 @@ func (p *peer) serve(e protocol.Serve) {
 		return
 	}
 	s := &serving{key: e.Call.Key}
+	if p.host.publishes(p.h, e.Call) {
+		s.turn = p.publishes.follow()
+	}
 	p.serving[e.ID] = s
 	var ctx context.Context = s
 	if streams {
@@ -263,7 +270,9 @@ func (p *peer) serve(e protocol.Serve) {
 		ctx = s.flow.ctx
 	}
 	p.host.sys.servers.Schedule(func() {
+		s.turn.await(ctx, time.Time{})
 		result, err := p.host.serve(ctx, p.h, e.Call)
+		s.turn.leave()
 		if s.flow != nil {
 			result, err = s.flow.close(result, err)
 		}

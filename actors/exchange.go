@@ -53,6 +53,7 @@ func (h *Host) throughPeer(ctx context.Context, who *handle, c protocol.Call, l 
 	one.ring(wait)
 	link := who.through()
 	link.invoke(one)
+	sent(ctx, c)
 	var a answer
 	if done := ctx.Done(); done == nil {
 		a = <-one.done

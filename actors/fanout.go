@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -17,16 +18,92 @@ import (
 // fanOut hands an event to all that hear it, at most once each, and returns when
 // all have heard it or its time is over. What a subscriber does with it is its
 // own affair: failures are counted and logged, the emitter is not told.
+//
+//	emitter ─▶ its lane ─┬─▶ lane ─▶ subscriber
+//	                     └─▶ lane ─▶ subscriber
+//
+// An emitter's next event comes to the subscribers' lanes when this one is in all of
+// them, so that each hears them in that order. A subscriber in another process hears the
+// next when the frame of this one is on its way; one that is compiled in, when its
+// handler has returned or the event's time is over.
 func (h *Host) fanOut(ctx context.Context, c protocol.Call, began time.Time) {
 	var all sync.WaitGroup
 	for _, who := range h.audience(c) {
-		all.Go(func() {
-			if _, err := h.callOn(ctx, who, c, limitOf(ctx, c, who, began)); err != nil {
-				h.drop(who, "event", c.Key+": "+err.Error(), 1)
-			}
-		})
+		t, full := who.hears.enter(len(c.Input), h.limits)
+		switch {
+		case full != nil:
+			h.drop(who, "event", c.Key+": "+full.Error(), 1)
+		case isHearing(ctx, who): // it would wait for its own end
+			go h.hear(context.WithoutCancel(ctx), who, t, c, limitOf(ctx, c, who, began))
+		default:
+			all.Go(func() { h.hear(ctx, who, t, c, limitOf(ctx, c, who, began)) })
+		}
 	}
+	published(ctx)
 	all.Wait()
+}
+
+// hear tells one subscriber of an event, in its turn.
+func (h *Host) hear(ctx context.Context, who *handle, t *turn, c protocol.Call, l limit) {
+	defer t.leave()
+	t.await(ctx, l.at)
+	err := stillHears(who, c)
+	if err == nil {
+		around, _ := ctx.Value(hearingKey{}).(*hearing)
+		_, err = h.callOn(context.WithValue(ctx, hearingKey{}, &hearing{who, t, around}), who, c, l)
+	}
+	if err != nil {
+		h.drop(who, "event", c.Key+": "+err.Error(), 1)
+	}
+}
+
+// stillHears says why a subscriber does not hear what has waited for it.
+func stillHears(who *handle, c protocol.Call) error {
+	if who.draining.Load() || !who.up.Load() {
+		return fmt.Errorf("plugin %s is being stopped, or has ended: %s was not called", who.Plugin, c.Key)
+	}
+	return nil
+}
+
+// hearing is in the context of a subscriber's handler: who hears an event, and what was
+// heard when that event was published.
+type hearing struct {
+	who    *handle
+	turn   *turn
+	around *hearing
+}
+
+type hearingKey struct{}
+
+// isHearing tells whether an event is published by what a subscriber does with another.
+func isHearing(ctx context.Context, who *handle) bool {
+	one, _ := ctx.Value(hearingKey{}).(*hearing)
+	for ; one != nil; one = one.around {
+		if one.who == who {
+			return true
+		}
+	}
+	return false
+}
+
+// sent tells that a call is on its way to a peer: of an event, the next one may follow.
+func sent(ctx context.Context, c protocol.Call) {
+	if capability.Key(c.Key).Kind() != capability.KindEvent {
+		return
+	}
+	if one, ok := ctx.Value(hearingKey{}).(*hearing); ok {
+		one.turn.leave()
+	}
+}
+
+// publishing is in the context of what a peer publishes events by: its turn.
+type publishing struct{}
+
+// published lets a peer's next event through.
+func published(ctx context.Context) {
+	if t, ok := ctx.Value(publishing{}).(*turn); ok {
+		t.leave()
+	}
 }
 
 // audience returns the sessions that hear an event, each once.

@@ -1,5 +1,7 @@
 package actors
 
+import "github.com/airi-host/airi-host/transport"
+
 // A peer's lock, and how many who wait for it share their writes: when many call at
 // once, or are answered, a system call for each frame would be most of the cost.
 
@@ -27,9 +29,17 @@ func (p *peer) unlock() {
 // followed tells whether somebody is about to take the lock.
 func (p *peer) followed() bool { return p.more || p.behind.Load() > 0 }
 
-// put sends a frame, or gathers it if somebody who is about to take the lock can send
-// it with a frame of its own.
+// put sends a frame behind those that are owed.
 func (p *peer) put(frame []byte) error {
+	if len(p.owed.frames) > 0 {
+		return transport.ErrFull
+	}
+	return p.putNow(frame)
+}
+
+// putNow sends a frame, or gathers it if somebody who is about to take the lock can send
+// it with a frame of its own.
+func (p *peer) putNow(frame []byte) error {
 	if p.gatherer == nil || !p.followed() || p.gathered >= maxGathered {
 		err := p.conn.Send(frame)
 		if err == nil { // else what was gathered before still waits

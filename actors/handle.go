@@ -40,6 +40,8 @@ type handle struct {
 	// its hooks, and handlers that nobody waits for any more.
 	busy  atomic.Int64
 	drops counters
+	// hears are the events that the session has still to hear.
+	hears lane
 	// calls counts the calls that are over, callErrors those that failed.
 	calls, callErrors atomic.Uint64
 	// up tells that it answers calls: it is ready, or degraded.

@@ -47,6 +47,9 @@ type call struct {
 	ctx  context.Context
 	done chan answer
 	over atomic.Bool
+	// unheard tells that the peer has got no frame yet of a call with a request stream:
+	// the first one waits for room. The peer's lock guards it.
+	unheard bool
 	// bell rings when the time of a call through a peer is over.
 	bell *time.Timer
 	// stream is what a call has that its caller follows, feeds or bounds by an idle

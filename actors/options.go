@@ -141,6 +141,11 @@ type Limits struct {
 	// it on the host reads from the peer no faster than they are taken, for 20 ms and
 	// 50 µs an item.
 	StreamItems, StreamBytes int
+	// Events is how many events may wait for a compiled-in subscriber behind the one
+	// that it is at: 1024. EventBytes is how many bytes the payloads of all may have,
+	// beside one event: 8 MiB. The next event is not for it, counted as dropped, and
+	// its emitter does not wait for it. What waits for a peer is bounded by Pending.
+	Events, EventBytes int
 }
 
 const (
@@ -148,6 +153,8 @@ const (
 	defaultFacts       = 256
 	defaultStreamItems = 1024
 	defaultStreamBytes = 8 << 20
+	defaultEvents      = 1024
+	defaultEventBytes  = 8 << 20
 )
 
 func (l Limits) withDefaults() Limits {
@@ -159,6 +166,9 @@ func (l Limits) withDefaults() Limits {
 
 		StreamItems: orDefault(l.StreamItems, defaultStreamItems),
 		StreamBytes: orDefault(l.StreamBytes, defaultStreamBytes),
+
+		Events:     orDefault(l.Events, defaultEvents),
+		EventBytes: orDefault(l.EventBytes, defaultEventBytes),
 	}
 }
 

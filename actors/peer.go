@@ -65,7 +65,9 @@ type peer struct {
 	nextID   protocol.CallID
 	// serving are the calls that the peer has in flight at the host.
 	serving map[protocol.RequestID]*serving
-	timers  map[protocol.TimerID]*time.Timer
+	// publishes are those of them that publish events.
+	publishes lane
+	timers    map[protocol.TimerID]*time.Timer
 	// later holds inputs that an effect gave rise to.
 	later  []protocol.Input
 	gen    int
@@ -88,6 +90,8 @@ type peer struct {
 	held   [][]byte
 	unsaid error
 	crowd  *backlog
+	// owed are the frames that wait for room.
+	owed owed
 }
 
 var _ link = (*peer)(nil)
@@ -174,6 +178,7 @@ func (p *peer) begin(c *call) (leads bool) {
 	p.nextID++
 	c.id = p.nextID
 	p.calls[c.id] = c
+	c.unheard = c.Feed != nil
 	p.step(protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil})
 	if c.stream != nil {
 		p.recall()
@@ -201,6 +206,9 @@ func (p *peer) cancel(c *call, reason string) {
 	defer p.unlock()
 	if p.calls[c.id] != c {
 		return
+	}
+	if c.unheard { // to some peers, a cancel alone would begin the call
+		p.unsent = c.id
 	}
 	p.step(protocol.Cancel{ID: c.id, Reason: reason})
 	delete(p.calls, c.id)
@@ -275,6 +283,7 @@ func (p *peer) close(why error) {
 	}
 	p.step(protocol.Closed{Err: why})
 	p.closed = true
+	p.forgive()
 	p.gate.close()
 	for _, t := range p.timers {
 		t.Stop()

@@ -14,8 +14,9 @@ import (
 // plain is a dialect for tests. Its fields make it behave badly.
 type plain struct {
 	// silent drivers answer no step; forgetful ones complete nothing at the end
-	// and answer each request once only.
-	silent, forgetful bool
+	// and answer each request once only; shy ones say nothing of a call with a request
+	// stream before its first item.
+	silent, forgetful, shy bool
 }
 
 var _ protocol.Dialect = plain{}
@@ -78,6 +79,9 @@ func (d *plainDriver) Step(_ time.Time, in protocol.Input, out []protocol.Effect
 		return append(out, protocol.Ran{Step: in.Step})
 	case protocol.Invoke:
 		d.calls[in.ID] = true
+		if d.shy && in.Feeds {
+			return out
+		}
 		line := fmt.Sprintf("call %d %s %s", in.ID, in.Call.Key, in.Call.Input)
 		if in.Follows {
 			line += " follows"
@@ -154,9 +158,12 @@ func (d *plainDriver) received(line string, out []protocol.Effect) []protocol.Ef
 		out = append(out, protocol.Retracted{Key: rest})
 	case "serve", "follow", "serve-fed":
 		d.owed[protocol.RequestID(id)] = true
-		out = append(out, protocol.Serve{
-			ID: protocol.RequestID(id), Call: protocol.Call{Key: text}, Follows: word == "follow", Feeds: word == "serve-fed",
-		})
+		key, input, _ := strings.Cut(text, " ")
+		call := protocol.Call{Key: key}
+		if input != "" {
+			call.Input = json.RawMessage(input)
+		}
+		out = append(out, protocol.Serve{ID: protocol.RequestID(id), Call: call, Follows: word == "follow", Feeds: word == "serve-fed"})
 	case "abandon":
 		out = append(out, protocol.Abandon{ID: protocol.RequestID(id)})
 	case "emit":

@@ -91,6 +91,20 @@ func (h *Host) quick(who *handle, c protocol.Call) protocol.Service {
 	return quick
 }
 
+// publishes tells whether a plugin's call publishes events, so that it is begun in its
+// turn.
+func (h *Host) publishes(who *handle, c protocol.Call) bool {
+	s := h.methods[who.man.Dialect][c.Key]
+	if s == nil {
+		s = h.service(c.Key)
+	}
+	if s == nil {
+		return capability.Key(c.Key).Kind() == capability.KindEvent
+	}
+	_, ok := s.(protocol.PublishingService)
+	return ok
+}
+
 // maxQuick is how long the input of a call may be that is served at once, in bytes.
 const maxQuick = 4 << 10
 

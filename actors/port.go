@@ -164,6 +164,10 @@ func (p *port) pump() {
 
 // invoke runs the handler; the call's context tells it when nobody waits.
 func (p *port) invoke(c *call) {
+	if p.life.Err() != nil { // it was let go of between the look-up and now
+		c.complete(nil, outcomeNever(p.h.Plugin, c.Key))
+		return
+	}
 	go func() {
 		var result json.RawMessage
 		err := contain(func() (err error) {

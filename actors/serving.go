@@ -13,6 +13,8 @@ type serving struct {
 	key string
 	// flow is what it has if the peer follows or feeds it, else nil.
 	flow *flow
+	// turn is its place among what the peer publishes events by, else nil.
+	turn *turn
 
 	mu  sync.Mutex
 	err error
@@ -28,8 +30,13 @@ var _ context.Context = (*serving)(nil)
 // Deadline is none: a service has limits of its own.
 func (s *serving) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Value is none.
-func (s *serving) Value(any) any { return nil }
+// Value is none, but for the turn of what publishes.
+func (s *serving) Value(key any) any {
+	if key == (publishing{}) && s.turn != nil {
+		return s.turn
+	}
+	return nil
+}
 
 // Err is nil until the end.
 func (s *serving) Err() error {

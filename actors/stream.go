@@ -31,6 +31,8 @@ type stream struct {
 	// ctx ends with the call, by its limits, and when its caller gives up.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	// caller is the context of whoever calls.
+	caller context.Context
 	// release frees the deadline's timer; nil if there is no deadline.
 	release context.CancelFunc
 	// follow and source are the caller's Progress and Feed, or nil.
@@ -87,6 +89,9 @@ func (h *Host) throughStream(ctx context.Context, to callee, who *handle, c prot
 		defer context.AfterFunc(local.life, func() { s.end(outcomeUnknown(who.Plugin, c.Key, "it has ended"), "ended") })()
 	}
 	to.invoke(one)
+	if isPeer {
+		sent(ctx, c)
+	}
 	if isPeer && s.source != nil {
 		go p.feed(s, one)
 	}
@@ -100,7 +105,7 @@ func (h *Host) throughStream(ctx context.Context, to callee, who *handle, c prot
 
 // newStream begins what the call has; its idle limit runs from now on.
 func (h *Host) newStream(ctx context.Context, who *handle, c protocol.Call, l limit) *stream {
-	s := &stream{host: h, who: who, follow: c.Progress, source: c.Feed, offers: make(chan handover), backlog: newBacklog(h.limits), idle: l.idle}
+	s := &stream{host: h, who: who, caller: ctx, follow: c.Progress, source: c.Feed, offers: make(chan handover), backlog: newBacklog(h.limits), idle: l.idle}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	if !l.at.IsZero() {
 		s.ctx, s.release = context.WithDeadline(s.ctx, l.at)

@@ -48,7 +48,8 @@ type fedItem struct {
 }
 
 // pull reads the request stream for the callee until the callee takes no more. A panic
-// in the caller's code is the stream's failure.
+// in the caller's code is the stream's failure. A stream that ends when the call is given
+// up has come to no end that the callee could go by: it hears that the call is over.
 func (s *stream) pull(give func(fedItem) bool) {
 	enough := false
 	err := contain(func() error {
@@ -65,7 +66,7 @@ func (s *stream) pull(give func(fedItem) bool) {
 	if caught, ok := errors.AsType[*panicError](err); ok {
 		s.host.log.Error("a caller's request stream panicked", "callee", s.callee(), "error", caught.Error(), "stack", string(caught.stack))
 	}
-	if !enough {
+	if !enough && s.caller.Err() == nil && s.ctx.Err() == nil {
 		give(fedItem{err: err, over: true})
 	}
 }

@@ -89,7 +89,7 @@ func (p *peer) deliver(ctx context.Context, in protocol.Input, payload json.RawM
 			if err != nil || len(held) == 0 {
 				return err
 			}
-			next = func() ([][]byte, error) { return p.release(held, awaited) }
+			next = func() ([][]byte, error) { return p.release(in, held, awaited) }
 		}
 		select {
 		case <-time.After(pause):
@@ -117,7 +117,27 @@ func (p *peer) tell(in protocol.Input, awaited func() bool) (held [][]byte, err 
 	}
 	p.held, p.unsaid = nil, nil
 	p.step(in)
+	if len(p.held) == 0 && p.unsaid == nil {
+		p.heardOf(in)
+	}
 	return p.held, p.unsaid
+}
+
+// heardOf notes that the peer has got a frame of a call that has a request stream. It
+// runs under the lock.
+func (p *peer) heardOf(in protocol.Input) {
+	var id protocol.CallID
+	switch in := in.(type) {
+	case protocol.Invoke:
+		id = in.ID
+	case protocol.Feed:
+		id = in.ID
+	case protocol.FeedEnd:
+		id = in.ID
+	}
+	if c := p.calls[id]; c != nil {
+		c.unheard = false
+	}
 }
 
 // say sends a frame of a stream, or holds it for want of room. It runs under the lock.
@@ -138,7 +158,7 @@ func (p *peer) say(m protocol.Message) {
 }
 
 // release tries again to send what was held, and returns what still is.
-func (p *peer) release(held [][]byte, awaited func() bool) ([][]byte, error) {
+func (p *peer) release(in protocol.Input, held [][]byte, awaited func() bool) ([][]byte, error) {
 	p.lock()
 	defer p.unlock()
 	for len(held) > 0 {
@@ -151,6 +171,7 @@ func (p *peer) release(held [][]byte, awaited func() bool) ([][]byte, error) {
 		case err != nil:
 			return nil, err
 		}
+		p.heardOf(in)
 		held = held[1:]
 	}
 	return nil, nil

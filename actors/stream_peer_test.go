@@ -1,8 +1,10 @@
 package actors
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/transport/memory"
 	"github.com/airi-host/airi-host/transport/ndjson"
@@ -328,4 +331,81 @@ func TestPeerStream_leavesRoomForCalls(t *testing.T) {
 	require.True(t, isMuch(ndjson.Stats{QueuedBytes: busyBytes}))
 	require.Less(t, 4*busyRecords, ndjson.DefaultQueueRecords)
 	require.Less(t, 4*busyBytes, ndjson.DefaultQueueBytes)
+}
+
+// A peer that has not heard of a call is not told of its end: to one who knows calls by
+// their streams alone, that would be the first of it.
+func TestPeerStream_whatNeverLeftIsNotCancelled(t *testing.T) {
+	for name, row := range map[string]struct {
+		room   int
+		before []string
+		after  []string
+	}{
+		"no item left":  {1, []string{"call 1 tool:a "}, nil},
+		"the first did": {2, []string{"call 1 tool:a ", "feed 2 1"}, []string{"cancel 2 deadline"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := ready(t, Options{}, memory.Options{QueueRecords: row.room}, streaming{plain{shy: true}}, "tool:a", "data:a")
+				filling := f.call("tool:a")
+				hour := func(yield func(json.RawMessage, error) bool) {
+					_ = yield([]byte(`1`), nil)
+					time.Sleep(time.Hour)
+				}
+				done := beginCall(t, f.host, protocol.Call{Key: "data:a", Feed: hour, Deadline: time.Now().Add(time.Second)})
+				time.Sleep(time.Second - longestPause/4) // there is room for the cancel, and it is not yet looked for
+				f.hears(row.before...)
+				require.Equal(t, protocol.CodeTimeout, protocol.CodeOf((<-done).err))
+				f.hears(row.after...)
+				next := f.call("tool:a")
+				f.hears("call 3 tool:a ") // and nothing before it
+				f.says("answer 1 1")
+				f.says("answer 3 3")
+				require.NoError(t, (<-filling).err)
+				require.NoError(t, (<-next).err)
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
+
+// A request stream that ends with the context of its call has not come to its end.
+func TestPeerStream_aFeedThatEndsWithItsCallerIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		local := plugin.Define("local")
+		ends := make(chan error, 1)
+		plugin.Handle(local, "data:local", func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+			var last error
+			for _, err := range plugin.Feed[int](ctx) {
+				last = err
+			}
+			ends <- last
+			return nil, nil
+		})
+		f := ready(t, Options{Programs: map[string]protocol.Program{"local": local}}, memory.Options{}, streaming{}, "data:far")
+		startReady(t, f.host, manifestFor("local"))
+		for n := range 100 {
+			for _, key := range []string{"data:far", "data:local"} {
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() {
+					_, err := f.host.Invoke(ctx, protocol.Call{Key: key, Feed: func(yield func(json.RawMessage, error) bool) {
+						if yield([]byte(`1`), nil) {
+							<-ctx.Done()
+						}
+					}})
+					done <- err
+				}()
+				settle()
+				cancel()
+				err := <-done
+				if key == "data:local" { // which may answer first
+					require.Error(t, <-ends)
+					continue
+				}
+				require.Equal(t, protocol.CodeCancelled, protocol.CodeOf(err))
+				f.hears(fmt.Sprintf("call %d data:far  feeds", n+1), fmt.Sprintf("feed %d 1", n+1), fmt.Sprintf("cancel %d cancelled", n+1))
+			}
+		}
+	})
 }

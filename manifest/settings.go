@@ -109,12 +109,17 @@ type HostLimits struct {
 	// for whoever takes them, at most MaxStreamItems; StreamBytes how many bytes they
 	// may have, beside one item, at most [MaxFrameBytes].
 	StreamItems, StreamBytes int
+	// Events is how many events may wait for a subscriber, at most MaxEvents;
+	// EventBytes how many bytes they may have, beside one event, at most
+	// [MaxFrameBytes].
+	Events, EventBytes int
 }
 
 // The bounds of settings.
 const (
 	MaxFacts       = 65_536
 	MaxStreamItems = 65_536
+	MaxEvents      = 65_536
 	// MinMemoryBytes is less than any worker starts with.
 	MinMemoryBytes = 1 << 20
 	// MaxProcesses is as many as Linux has.

@@ -112,6 +112,8 @@ var hostLimitsShape = shape[HostLimits]{fields: append(
 	field[HostLimits]{"facts", "", integer(func(l *HostLimits) *int { return &l.Facts }, 1, MaxFacts)},
 	field[HostLimits]{"streamItems", "", integer(func(l *HostLimits) *int { return &l.StreamItems }, 1, MaxStreamItems)},
 	field[HostLimits]{"streamBytes", "", integer(func(l *HostLimits) *int { return &l.StreamBytes }, 1, MaxFrameBytes)},
+	field[HostLimits]{"events", "", integer(func(l *HostLimits) *int { return &l.Events }, 1, MaxEvents)},
+	field[HostLimits]{"eventBytes", "", integer(func(l *HostLimits) *int { return &l.EventBytes }, 1, MaxFrameBytes)},
 )}
 
 // partly are the fields of a shape, in an object that holds more than they fill.

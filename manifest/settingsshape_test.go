@@ -81,6 +81,8 @@ func TestSettingsSchema_hasTheReadersLimits(t *testing.T) {
 	require.EqualValues(t, MaxFacts, limits["facts"].Maximum)
 	require.EqualValues(t, MaxStreamItems, limits["streamItems"].Maximum)
 	require.EqualValues(t, MaxFrameBytes, limits["streamBytes"].Maximum)
+	require.EqualValues(t, MaxEvents, limits["events"].Maximum)
+	require.EqualValues(t, MaxFrameBytes, limits["eventBytes"].Maximum)
 	require.EqualValues(t, 8760, MaxCPUTime/time.Hour)
 }
 

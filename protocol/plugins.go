@@ -13,7 +13,9 @@ type Plugins interface {
 	// that plugin's grant to call others; outside it, it fails with CodeDenied.
 	Invoke(context.Context, Call) (json.RawMessage, error)
 	// Publish hands an event to all that hear it, at most once each, and returns
-	// when they have been told. The call's Key is "event:NAME", its Input the
+	// when they have been told. Each hears what one plugin publishes in the order in
+	// which it was published; for calls of a plugin that does not wait in between, that
+	// takes a [PublishingService]. The call's Key is "event:NAME", its Input the
 	// payload, its Scope the tenant it is about and its Caller who made it.
 	Publish(context.Context, Call) error
 	// Offer makes a capability of a plugin known, as if the plugin had said it

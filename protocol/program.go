@@ -86,6 +86,26 @@ func (f QuickFunc) Serve(ctx context.Context, call Call) (json.RawMessage, error
 // Quick keeps the promise that the function makes.
 func (QuickFunc) Quick() {}
 
+// PublishingService is a Service by which plugins publish events. The calls of one
+// plugin are begun in the order in which they came: the next when this one has
+// published ([Plugins.Publish], with the context that Serve got), or is over.
+type PublishingService interface {
+	Service
+	// Publishes does nothing; it tells what the service is.
+	Publishes()
+}
+
+// PublishingFunc is a function as a PublishingService.
+type PublishingFunc func(ctx context.Context, call Call) (json.RawMessage, error)
+
+// Serve calls the function.
+func (f PublishingFunc) Serve(ctx context.Context, call Call) (json.RawMessage, error) {
+	return f(ctx, call)
+}
+
+// Publishes tells what the function is.
+func (PublishingFunc) Publishes() {}
+
 // ServiceFunc is a function as a Service.
 type ServiceFunc func(ctx context.Context, call Call) (json.RawMessage, error)
 

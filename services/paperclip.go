@@ -37,7 +37,7 @@ func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
 		"state.get":        state.service(state.get),
 		"state.set":        state.service(state.set),
 		"state.delete":     state.service(state.delete),
-		"events.emit":      protocol.ServiceFunc(events.emit),
+		"events.emit":      protocol.PublishingFunc(events.emit),
 		"events.subscribe": protocol.ServiceFunc(events.subscribe),
 		"log":              protocol.ServiceFunc(logService{p}.log),
 		"metrics.write":    protocol.QuickFunc(measures.write),

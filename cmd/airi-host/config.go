@@ -127,7 +127,7 @@ func (s *settings) limits() actors.Limits {
 	l := s.Limits
 	return actors.Limits{
 		Pending: l.PendingCalls, LogLines: l.LogLines, Facts: l.Facts, Frame: l.FrameBytes,
-		StreamItems: l.StreamItems, StreamBytes: l.StreamBytes,
+		StreamItems: l.StreamItems, StreamBytes: l.StreamBytes, Events: l.Events, EventBytes: l.EventBytes,
 	}
 }
 

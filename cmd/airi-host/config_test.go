@@ -96,9 +96,9 @@ func TestSettings_restart(t *testing.T) {
 
 func TestSettings_limitsAndTimeouts(t *testing.T) {
 	s := wantSettings(t, `{
-		"limits": {"frameBytes": 1, "pendingCalls": 2, "logLines": 3, "facts": 4, "streamItems": 5, "streamBytes": 6},
+		"limits": {"frameBytes": 1, "pendingCalls": 2, "logLines": 3, "facts": 4, "streamItems": 5, "streamBytes": 6, "events": 7, "eventBytes": 8},
 		"timeouts": {"load": "1s", "init": "2s", "setup": "3s", "stop": "4s", "call": "5s", "idle": "7s", "capabilities": "6s"}}`)
-	require.Equal(t, actors.Limits{Frame: 1, Pending: 2, LogLines: 3, Facts: 4, StreamItems: 5, StreamBytes: 6}, s.limits())
+	require.Equal(t, actors.Limits{Frame: 1, Pending: 2, LogLines: 3, Facts: 4, StreamItems: 5, StreamBytes: 6, Events: 7, EventBytes: 8}, s.limits())
 	require.Equal(t, actors.Timeouts{
 		Load: time.Second, Init: 2 * time.Second, Setup: 3 * time.Second,
 		Stop: 4 * time.Second, Call: 5 * time.Second, Idle: 7 * time.Second, Capabilities: 6 * time.Second,

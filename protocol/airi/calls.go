@@ -67,7 +67,26 @@ func (d *driver) feed(in protocol.Feed, out []protocol.Effect) []protocol.Effect
 	if c == nil || !c.feeds {
 		return out
 	}
-	return d.send(itemFrame(c.tag, d.tell(c), in.Item), out)
+	opens := c.opens()
+	return d.sendPart(itemFrame(c.tag, d.tell(c), in.Item), opens, out)
+}
+
+// opens is what the next part of a request stream opens: the first one its call. The
+// bridge goes by it, so that a part that comes late opens nothing.
+func (c *call) opens() string {
+	switch {
+	case c.number != 0:
+		return ""
+	case c.follows:
+		return OpensStream
+	default:
+		return OpensValue
+	}
+}
+
+func (d *driver) sendPart(f Frame, opens string, out []protocol.Effect) []protocol.Effect {
+	f.Opens = opens
+	return d.send(f, out)
 }
 
 func (d *driver) feedEnd(in protocol.FeedEnd, out []protocol.Effect) []protocol.Effect {
@@ -76,10 +95,11 @@ func (d *driver) feedEnd(in protocol.FeedEnd, out []protocol.Effect) []protocol.
 		return out
 	}
 	c.feeds = false
+	opens := c.opens()
 	if in.Err != nil {
-		return d.send(failedFrame(c.tag, d.tell(c), in.Err), out)
+		return d.sendPart(failedFrame(c.tag, d.tell(c), in.Err), opens, out)
 	}
-	return d.send(endFrame(c.tag, d.tell(c)), out)
+	return d.sendPart(endFrame(c.tag, d.tell(c)), opens, out)
 }
 
 // cancel tells the module that nobody waits any more, and completes nothing: the

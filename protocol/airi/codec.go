@@ -23,14 +23,15 @@ type Frame struct {
 	// nil for none. It informs: readers go by the ID.
 	InvokeType *int
 	// Opens is set by the bridge on the first frame of each call that the module
-	// makes: [OpensValue] or [OpensStream]. "" for any other frame.
+	// makes, and by the host on the first frame of a request stream: [OpensValue] or
+	// [OpensStream]. "" for any other frame.
 	Opens string
 	// Delivery names this one delivery: the outer "id" up to 1.0.0-beta.11, the
 	// "deliveryId" later. "" where the sender gave none.
 	Delivery string
 }
 
-// What a call of the module's takes for an answer, as Frame.Opens says it.
+// What a call takes for an answer, as Frame.Opens says it.
 const (
 	// OpensValue is one value.
 	OpensValue = "value"

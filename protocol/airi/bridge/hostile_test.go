@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -168,4 +169,37 @@ func TestHostile_listenersThatThrowDisturbNoCall(t *testing.T) {
 	require.NoError(t, w.stdin.Close())
 	w.wantExit(0)
 	require.Equal(t, 100, strings.Count(w.stderr.String(), "a listener of echo-send failed at "))
+}
+
+// Frames of different calls may overtake each other on their way: what begins a call is
+// told from what comes late for one by what it says, not by its number.
+func TestHostile_callsMayOvertakeEachOther(t *testing.T) {
+	w := eventa(t, `
+  defineInvokeHandler(host, defineInvokeEventa('echo'), x => x)
+  defineInvokeHandler(host, defineInvokeEventa('sum'), async (stream) => { let n = 0; for await (const x of stream) n += x; say('sum', n); return n })`)
+	w.ready()
+	feed := func(n int, opens string, item int) string {
+		return fmt.Sprintf(`{"type":"sum-send","payload":{%s"body":{"invokeId":"airi-host-%d","content":%d,"isReqStream":true}}}`+"\n", opens, n, item)
+	}
+	end := func(n int, opens string) string {
+		return fmt.Sprintf(`{"type":"sum-send-stream-end","payload":{%s"body":{"invokeId":"airi-host-%d"}}}`+"\n", opens, n)
+	}
+	const first = `"opens":"value",`
+	for _, frame := range []string{
+		`{"type":"echo-send","payload":{"body":{"invokeId":"airi-host-99","content":1}}}` + "\n",
+		feed(50, first, 1), feed(40, first, 10), feed(50, "", 2), end(50, ""), feed(40, "", 20), end(40, ""),
+		feed(50, "", 4), end(50, ""), feed(60, "", 4), end(60, ""), // late, and of none
+		end(30, first),
+	} {
+		_, err := w.in.WriteString(frame)
+		require.NoError(t, err)
+	}
+	var sums []string
+	for range 3 {
+		sum, err := next[protocol.Emitted](w).Event.JSON()
+		require.NoError(t, err)
+		sums = append(sums, string(sum))
+	}
+	require.ElementsMatch(t, []string{"3", "30", "0"}, sums)
+	w.wantCall("echo", "1", "1")
 }

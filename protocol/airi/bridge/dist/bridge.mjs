@@ -260,9 +260,7 @@ function createInput() {
 // src/served.mjs
 function createServed({ emit, listens, refuse }) {
   const calls = /* @__PURE__ */ new Map();
-  let newest = 0;
   function begin(step2, input) {
-    newest = Math.max(newest, numberOf(step2.invokeId));
     if (!listens(`${step2.tag}-send`)) {
       refuse(step2);
       return void 0;
@@ -271,8 +269,8 @@ function createServed({ emit, listens, refuse }) {
     calls.set(step2.invokeId, call);
     return call;
   }
-  function streamOf(step2) {
-    if (calls.has(step2.invokeId) || numberOf(step2.invokeId) <= newest) {
+  function streamOf(step2, opens) {
+    if (calls.has(step2.invokeId) || opens === void 0) {
       return calls.get(step2.invokeId)?.input;
     }
     const input = createInput();
@@ -284,20 +282,20 @@ function createServed({ emit, listens, refuse }) {
     } }, 0);
     return input;
   }
-  function deliver(step2, id, body, invokeType, bytes) {
+  function deliver(step2, id, body, { invokeType, opens, bytes }) {
     switch (step2.kind) {
       case "send":
         if (body.isReqStream) {
-          streamOf(step2)?.push(body.content, bytes);
+          streamOf(step2, opens)?.push(body.content, bytes);
         } else if (begin(step2) !== void 0) {
           emit(id, body, invokeType);
         }
         break;
       case "send-end":
-        streamOf(step2)?.end();
+        streamOf(step2, opens)?.end();
         break;
       case "send-error":
-        streamOf(step2)?.fail(revive(body.content));
+        streamOf(step2, opens)?.fail(revive(body.content));
         break;
       case "abort":
         abort(step2, id, body, invokeType);
@@ -321,9 +319,6 @@ function createServed({ emit, listens, refuse }) {
     return number;
   }
   return { deliver, answered };
-}
-function numberOf(invokeId) {
-  return Number(invokeId.slice(HOST_ID.length));
 }
 
 // src/channel.mjs
@@ -423,8 +418,9 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
     local.off(event, listener);
     watch(event);
   };
-  function deliver(id, body, invokeType, bytes) {
+  function deliver(id, body, about) {
     const step2 = stepOf(id, body);
+    const { invokeType } = about;
     switch (step2?.kind) {
       case void 0:
         emitInbound(id, body, invokeType);
@@ -435,7 +431,7 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
         deliverAnswer(step2, id, body, invokeType);
         break;
       default:
-        served.deliver(step2, id, body, invokeType, bytes);
+        served.deliver(step2, id, body, about);
     }
   }
   function deliverAnswer(step2, id, body, invokeType) {
@@ -725,7 +721,7 @@ function onRecord(line, bytes) {
     return;
   }
   if (!id.startsWith(CONTROL)) {
-    channel.deliver(id, payload.body, payload.invokeType, bytes);
+    channel.deliver(id, payload.body, { invokeType: payload.invokeType, opens: payload.opens, bytes });
     return;
   }
   const name = tagOf(id).slice(CONTROL.length);

@@ -92,7 +92,7 @@ function onRecord(line, bytes) {
     return
   }
   if (!id.startsWith(CONTROL)) {
-    channel.deliver(id, payload.body, payload.invokeType, bytes)
+    channel.deliver(id, payload.body, { invokeType: payload.invokeType, opens: payload.opens, bytes })
     return
   }
   const name = tagOf(id).slice(CONTROL.length)

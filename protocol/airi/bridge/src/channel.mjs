@@ -131,15 +131,17 @@ export function createChannel({ send, onHandler, onListenerError }) {
     watch(event)
   }
 
-  // deliver emits what came from the host, in so many bytes, inside the plugin.
-  function deliver(id, body, invokeType, bytes) {
+  // deliver emits what came from the host inside the plugin. about is what else is known
+  // of it: {invokeType, opens, bytes}.
+  function deliver(id, body, about) {
     const step = stepOf(id, body)
+    const { invokeType } = about
     switch (step?.kind) {
       case undefined: emitInbound(id, body, invokeType); break
       case 'answer':
       case 'end':
       case 'failure': deliverAnswer(step, id, body, invokeType); break
-      default: served.deliver(step, id, body, invokeType, bytes)
+      default: served.deliver(step, id, body, about)
     }
   }
 

@@ -2,7 +2,6 @@
 import { revive } from './failures.mjs'
 import { createInput } from './input.mjs'
 import { RESULT } from './invoke.mjs'
-import { HOST_ID } from './names.mjs'
 
 // createServed keeps the host's calls that are in flight. emit(id, body, invokeType)
 // emits inside the plugin, listens(id) tells whether something there hears an event,
@@ -10,14 +9,10 @@ import { HOST_ID } from './names.mjs'
 export function createServed({ emit, listens, refuse }) {
   // By invokeId: {isByHand, input}.
   const calls = new Map()
-  // The host numbers its calls in the order in which they get here. A part of a call
-  // up to the newest that is not in flight comes late, and must not begin it again.
-  let newest = 0
 
   // begin takes the first frame of a call; what it returns is undefined where there is
   // nobody to take it.
   function begin(step, input) {
-    newest = Math.max(newest, numberOf(step.invokeId))
     if (!listens(`${step.tag}-send`)) {
       refuse(step)
       return undefined
@@ -32,8 +27,10 @@ export function createServed({ emit, listens, refuse }) {
   // streamOf is the request stream that a frame is a part of. Eventa's handlers get it
   // whole: in releases before beta.14 they begin anew by a part that comes late, know
   // no stream that fails, and end the process by an item that they do not read.
-  function streamOf(step) {
-    if (calls.has(step.invokeId) || numberOf(step.invokeId) <= newest) {
+  // The first part says that it opens the call: another one that belongs to none in
+  // flight comes late, and must not begin it again.
+  function streamOf(step, opens) {
+    if (calls.has(step.invokeId) || opens === undefined) {
       return calls.get(step.invokeId)?.input
     }
     const input = createInput()
@@ -44,19 +41,20 @@ export function createServed({ emit, listens, refuse }) {
     return input
   }
 
-  // deliver takes a step of the host's; bytes is the length of its frame.
-  function deliver(step, id, body, invokeType, bytes) {
+  // deliver takes a step of the host's: opens tells that it is the first of a call, bytes
+  // is the length of its frame.
+  function deliver(step, id, body, { invokeType, opens, bytes }) {
     switch (step.kind) {
       case 'send':
         if (body.isReqStream) {
-          streamOf(step)?.push(body.content, bytes)
+          streamOf(step, opens)?.push(body.content, bytes)
         }
         else if (begin(step) !== undefined) {
           emit(id, body, invokeType)
         }
         break
-      case 'send-end': streamOf(step)?.end(); break
-      case 'send-error': streamOf(step)?.fail(revive(body.content)); break
+      case 'send-end': streamOf(step, opens)?.end(); break
+      case 'send-error': streamOf(step, opens)?.fail(revive(body.content)); break
       case 'abort': abort(step, id, body, invokeType)
     }
   }
@@ -83,8 +81,4 @@ export function createServed({ emit, listens, refuse }) {
   }
 
   return { deliver, answered }
-}
-
-function numberOf(invokeId) {
-  return Number(invokeId.slice(HOST_ID.length))
 }
