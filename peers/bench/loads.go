@@ -19,10 +19,18 @@ var usual = []load.Load{
 	{Name: "state.get by the worker, 128 in flight", Kind: load.Ask, Flight: 128, Calls: 30_000},
 }
 
-// loads are those that are to be measured.
-func (s settings) loads(kinds ...load.Kind) []load.Load {
+// eventa are the loads of the table of an AIRI module.
+var eventa = []load.Load{
+	{Name: "module to plugin 100 B, one at a time", Kind: load.Ask, Size: 100, Flight: 1, Calls: 8000},
+	{Name: "module to plugin 100 B, 128 in flight", Kind: load.Ask, Size: 100, Flight: 128, Calls: 60_000},
+	{Name: "host to module 100 B, one at a time", Kind: load.Echo, Size: 100, Flight: 1, Calls: 8000},
+	{Name: "host to module 100 B, 128 in flight", Kind: load.Echo, Size: 100, Flight: 128, Calls: 60_000},
+}
+
+// loads are those of a table that are to be measured.
+func (s settings) loads(table []load.Load, kinds ...load.Kind) []load.Load {
 	var list []load.Load
-	for _, l := range usual {
+	for _, l := range table {
 		if !strings.Contains(l.Name, s.only) || !slices.Contains(kinds, l.Kind) {
 			continue
 		}
