@@ -164,7 +164,7 @@ func (p *port) pump() {
 
 // invoke runs the handler; the call's context tells it when nobody waits.
 func (p *port) invoke(c *call) {
-	go func() {
+	p.host.sys.servers.Schedule(func() {
 		var result json.RawMessage
 		err := contain(func() (err error) {
 			result, err = p.inner.Invoke(c.ctx, &c.Call)
@@ -175,7 +175,7 @@ func (p *port) invoke(c *call) {
 			p.h.busy.Add(-1)
 			p.host.drop(p.h, "late-answer", c.Key, 1)
 		}
-	}()
+	})
 }
 
 // cancel has nothing to tell, since the call's context has ended; the handler is
