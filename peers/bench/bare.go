@@ -23,7 +23,9 @@ import (
 type bare struct {
 	// own tells that the lines travel on descriptors of their own, 3 and 4, not on the
 	// worker's standard streams.
-	own     bool
+	own bool
+	// args are added to what the worker is started with.
+	args    []string
 	workers []*pipes
 }
 
@@ -45,6 +47,7 @@ var (
 // Start starts the workers and initializes them.
 func (b *bare) Start(_ context.Context, workers []load.Worker) error {
 	for i, w := range workers {
+		w.Command = append(w.Argv(), b.args...)
 		p, err := startPipes(w, b.own)
 		if err != nil {
 			return err

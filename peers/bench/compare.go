@@ -96,10 +96,12 @@ func (b *bench) goWorker(ctx context.Context) error {
 		func(dir string) ([]load.Worker, error) { return goWorkers(dir, b.modules, b.program, 1) })
 }
 
-// module compares an AIRI module with the bare loop.
+// module compares an AIRI module with the bare loop, and with what Eventa alone makes of
+// that.
 func (b *bench) module(ctx context.Context) error {
 	return b.race(ctx, "an AIRI module in Node and a plugin in Go", b.loads(eventa, everything...), []*contestant{
-		b.self("bare loop", "bare-own", everything...), b.self("airi-host", "module", everything...),
+		b.self("bare loop", "bare-own", everything...), b.self("bare Eventa", "bare-eventa", everything...),
+		b.self("airi-host", "module", everything...),
 	}, moduleWorkers)
 }
 

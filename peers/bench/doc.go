@@ -26,8 +26,8 @@
 //
 // With -airi another table is made instead, for which nothing comes from the network: an
 // AIRI module in Node, which calls a tool of a plugin in Go, and is called by the host,
-// beside a bare loop between Go and Node over the same descriptors. Ratios are to the
-// bare loop.
+// beside a bare loop between Go and Node over the same descriptors, and the same loop with
+// calls by Eventa, which is what a module cannot do without. Ratios are to the bare loop.
 //
 //	go run ./peers/bench -airi
 //

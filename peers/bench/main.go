@@ -17,10 +17,11 @@ import (
 
 // subjects are the hosts that run in this program, by the name that -subject takes.
 var subjects = map[string]func() load.Subject{
-	"airi-host": func() load.Subject { return &airiHost{} },
-	"bare":      func() load.Subject { return &bare{} },
-	"module":    func() load.Subject { return &moduleHost{} },
-	"bare-own":  func() load.Subject { return &bare{own: true} },
+	"airi-host":   func() load.Subject { return &airiHost{} },
+	"bare":        func() load.Subject { return &bare{} },
+	"module":      func() load.Subject { return &moduleHost{} },
+	"bare-own":    func() load.Subject { return &bare{own: true} },
+	"bare-eventa": func() load.Subject { return &bare{own: true, args: []string{"./" + eventaFile}} },
 }
 
 // settings are what the command line says.

@@ -71,7 +71,7 @@ func TestCommand_comparesAModuleWithABareLoop(t *testing.T) {
 			require.Positive(t, figure, "%s", line)
 		}
 	}
-	require.Equal(t, map[string]int{"bare loop": len(eventa), "airi-host": len(eventa)}, hosts)
+	require.Equal(t, map[string]int{"bare loop": len(eventa), "bare Eventa": len(eventa), "airi-host": len(eventa)}, hosts)
 }
 
 func TestCommand_refusesWrongUsage(t *testing.T) {

@@ -98,7 +98,10 @@ func (m *moduleHost) Close() error {
 	return errors.Join(m.host.Shutdown(ctx), m.node.Close())
 }
 
-// moduleWorkers writes the module and the script of the bare loop to dir.
+// eventaFile is Eventa, as modules get it that have none.
+const eventaFile = "eventa.mjs"
+
+// moduleWorkers writes the module, the script of the bare loop, and Eventa to dir.
 func moduleWorkers(dir string) ([]load.Worker, error) {
 	names, err := fs.Glob(modules, "module/*.mjs")
 	if err != nil {
@@ -113,5 +116,10 @@ func moduleWorkers(dir string) ([]load.Worker, error) {
 			return nil, err
 		}
 	}
-	return []load.Worker{{Dir: dir, Command: []string{"node", "bare.mjs"}}}, nil
+	main, err := bridge.Install(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = os.Rename(filepath.Join(filepath.Dir(main), eventaFile), filepath.Join(dir, eventaFile))
+	return []load.Worker{{Dir: dir, Command: []string{"node", "bare.mjs"}}}, err
 }

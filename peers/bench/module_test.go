@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,11 @@ func needNode(t *testing.T) {
 // What is measured is done: the module and the bare loop's script look at each answer.
 func TestModuleHost_andItsBareLoopTakeTheSameLoads(t *testing.T) {
 	needNode(t)
-	for name, s := range map[string]load.Subject{"module": &moduleHost{}, "bare": &bare{own: true}} {
+	for name, open := range subjects {
+		if name != "module" && !strings.HasPrefix(name, "bare-") {
+			continue
+		}
+		s := open()
 		t.Run(name, func(t *testing.T) {
 			list, err := moduleWorkers(t.TempDir())
 			require.NoError(t, err)
