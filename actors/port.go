@@ -168,7 +168,7 @@ func (p *port) invoke(c *call) {
 		c.complete(nil, outcomeNever(p.h.Plugin, c.Key))
 		return
 	}
-	go func() {
+	p.host.sys.servers.Schedule(func() {
 		var result json.RawMessage
 		err := contain(func() (err error) {
 			result, err = p.inner.Invoke(c.ctx, &c.Call)
@@ -179,7 +179,7 @@ func (p *port) invoke(c *call) {
 			p.h.busy.Add(-1)
 			p.host.drop(p.h, "late-answer", c.Key, 1)
 		}
-	}()
+	})
 }
 
 // cancel has nothing to tell, since the call's context has ended; the handler is

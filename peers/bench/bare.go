@@ -21,6 +21,11 @@ import (
 // blocking system calls, and looks for the id in what it reads. What a host costs
 // beyond that is what it does for its callers.
 type bare struct {
+	// own tells that the lines travel on descriptors of their own, 3 and 4, not on the
+	// worker's standard streams.
+	own bool
+	// args are added to what the worker is started with.
+	args    []string
 	workers []*pipes
 }
 
@@ -42,7 +47,8 @@ var (
 // Start starts the workers and initializes them.
 func (b *bare) Start(_ context.Context, workers []load.Worker) error {
 	for i, w := range workers {
-		p, err := startPipes(w)
+		w.Command = append(w.Argv(), b.args...)
+		p, err := startPipes(w, b.own)
 		if err != nil {
 			return err
 		}
@@ -56,7 +62,7 @@ func (b *bare) Start(_ context.Context, workers []load.Worker) error {
 	return nil
 }
 
-func startPipes(w load.Worker) (*pipes, error) {
+func startPipes(w load.Worker, own bool) (*pipes, error) {
 	in, stdin, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -67,7 +73,12 @@ func startPipes(w load.Worker) (*pipes, error) {
 	}
 	argv := w.Argv()
 	p := &pipes{cmd: exec.Command(argv[0], argv[1:]...), stdin: stdin, stdout: stdout}
-	p.cmd.Dir, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = w.Dir, in, out, os.Stderr
+	p.cmd.Dir, p.cmd.Stderr = w.Dir, os.Stderr
+	if own {
+		p.cmd.ExtraFiles = []*os.File{in, out}
+	} else {
+		p.cmd.Stdin, p.cmd.Stdout = in, out
+	}
 	for _, f := range []*os.File{stdin, stdout} {
 		f.Fd() // from here on it blocks: nobody else is to run meanwhile
 		enlarge(f)
@@ -129,12 +140,15 @@ func (p *pipes) answer() (id int, result []byte, err error) {
 
 // Call makes one call; there must be no other at the time.
 func (b *bare) Call(_ context.Context, key string, input json.RawMessage) (json.RawMessage, error) {
-	if key != "data:echo" {
-		return nil, fmt.Errorf("a bare loop cannot call %s", key)
-	}
 	p := b.workers[0]
-	result, err := p.exchange(p.next("getData", echoParams(input)))
-	return bytes.Clone(result), err
+	switch {
+	case key == "data:echo":
+		result, err := p.exchange(p.next("getData", echoParams(input)))
+		return bytes.Clone(result), err
+	case key == "action:fan" && b.own:
+		return p.fan(input)
+	}
+	return nil, fmt.Errorf("a bare loop cannot call %s", key)
 }
 
 func echoParams(input []byte) []byte {

@@ -44,16 +44,18 @@ func (s settings) compare(ctx context.Context, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	modules, err := peers.Modules(ctx, s.set)
-	if err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "airi-host-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	b := &bench{settings: s, modules: modules, program: program, dir: dir, out: out, log: log}
+	b := &bench{settings: s, program: program, dir: dir, out: out, log: log}
+	if s.airi {
+		return b.module(ctx)
+	}
+	if b.modules, err = peers.Modules(ctx, s.set); err != nil {
+		return err
+	}
 	return errors.Join(b.nodeWorker(ctx), b.goWorker(ctx), b.memory(ctx))
 }
 
@@ -80,7 +82,7 @@ func (b *bench) plugin(protocol string) *contestant {
 }
 
 func (b *bench) nodeWorker(ctx context.Context) error {
-	return b.race(ctx, "a worker written with Paperclip's SDK, in Node", nodeLoads, []*contestant{
+	return b.race(ctx, "a worker written with Paperclip's SDK, in Node", b.loads(nodeLoads), []*contestant{
 		b.paperclip(), b.self("airi-host", "airi-host", everything...), b.self("bare loop", "bare", load.Echo),
 	}, func(dir string) ([]load.Worker, error) { return nodeWorkers(dir, b.modules, 1) })
 }
@@ -90,13 +92,21 @@ func (b *bench) goWorker(ctx context.Context) error {
 	if b.plugins != "" {
 		hosts = append(hosts, b.plugin("netrpc"), b.plugin("grpc"))
 	}
-	return b.race(ctx, "a worker written in Go", goLoads, hosts,
+	return b.race(ctx, "a worker written in Go", b.loads(goLoads), hosts,
 		func(dir string) ([]load.Worker, error) { return goWorkers(dir, b.modules, b.program, 1) })
 }
 
+// module compares an AIRI module with the bare loop, and with what Eventa alone makes of
+// that.
+func (b *bench) module(ctx context.Context) error {
+	return b.race(ctx, "an AIRI module in Node and a plugin in Go", b.loads(eventaLoads), []*contestant{
+		b.self("bare loop", "bare-own", everything...), b.self("bare Eventa", "bare-eventa", everything...),
+		b.self("airi-host", "module", everything...),
+	}, moduleWorkers)
+}
+
 // race puts every load on every host, round by round.
-func (b *bench) race(ctx context.Context, title string, all []load.Load, hosts []*contestant, workers func(dir string) ([]load.Worker, error)) (err error) {
-	loads := b.loads(all)
+func (b *bench) race(ctx context.Context, title string, loads []load.Load, hosts []*contestant, workers func(dir string) ([]load.Worker, error)) (err error) {
 	if len(loads) == 0 {
 		return nil
 	}

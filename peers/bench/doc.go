@@ -24,5 +24,12 @@
 // The third is the memory of each host with 20 workers that do nothing, its workers
 // not counted.
 //
+// With -airi another table is made instead, for which nothing comes from the network: an
+// AIRI module in Node, which calls a tool of a plugin in Go, and is called by the host,
+// beside a bare loop between Go and Node over the same descriptors, and the same loop with
+// calls by Eventa, which is what a module cannot do without. Ratios are to the bare loop.
+//
+//	go run ./peers/bench -airi
+//
 // It exits with 0 when it is done, 1 when it could not measure, 2 for wrong usage.
 package main

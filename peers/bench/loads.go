@@ -30,6 +30,14 @@ func echoes(size int) []load.Load {
 	}
 }
 
+// eventaLoads are the loads of the table of an AIRI module.
+var eventaLoads = []load.Load{
+	{Name: "module to plugin 100 B, one at a time", Kind: load.Ask, Size: 100, Flight: 1, Calls: 8000},
+	{Name: "module to plugin 100 B, 128 in flight", Kind: load.Ask, Size: 100, Flight: 128, Calls: 60_000},
+	{Name: "host to module 100 B, one at a time", Kind: load.Echo, Size: 100, Flight: 1, Calls: 8000},
+	{Name: "host to module 100 B, 128 in flight", Kind: load.Echo, Size: 100, Flight: 128, Calls: 60_000},
+}
+
 // loads are those that are to be measured.
 func (s settings) loads(all []load.Load) []load.Load {
 	var list []load.Load

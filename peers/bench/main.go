@@ -17,8 +17,11 @@ import (
 
 // subjects are the hosts that run in this program, by the name that -subject takes.
 var subjects = map[string]func() load.Subject{
-	"airi-host": func() load.Subject { return &airiHost{} },
-	"bare":      func() load.Subject { return &bare{} },
+	"airi-host":   func() load.Subject { return &airiHost{} },
+	"bare":        func() load.Subject { return &bare{} },
+	"module":      func() load.Subject { return &moduleHost{} },
+	"bare-own":    func() load.Subject { return &bare{own: true} },
+	"bare-eventa": func() load.Subject { return &bare{own: true, args: []string{"./" + eventaFile}} },
 }
 
 // settings are what the command line says.
@@ -27,7 +30,7 @@ type settings struct {
 	rounds, workers             int
 	scale                       float64
 	limit                       time.Duration
-	json, worker                bool
+	airi, json, worker          bool
 }
 
 func main() { os.Exit(command(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -58,6 +61,7 @@ func parse(args []string, log io.Writer) (settings, error) {
 	f.StringVar(&s.set, "set", peers.Paperclip, "the release of Paperclip: "+peers.Paperclip+" or "+peers.Paperclip916)
 	f.StringVar(&s.only, "only", "", "the loads whose name has this in it")
 	f.StringVar(&s.plugins, "plugins", "", "the program built from tools/bench, to compare with hashicorp/go-plugin")
+	f.BoolVar(&s.airi, "airi", false, "compare an AIRI module with a bare loop instead; needs no network")
 	f.IntVar(&s.rounds, "rounds", 5, "how often everything is measured")
 	f.IntVar(&s.workers, "workers", 20, "how many idle workers the memory is measured with; 0 leaves it out")
 	f.Float64Var(&s.scale, "scale", 1, "how many calls, as a part of the usual number")

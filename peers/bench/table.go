@@ -67,10 +67,11 @@ type row struct {
 	Load  string `json:"load"`
 	Host  string `json:"host"`
 	load.Result
-	// CPURatio is the CPU time, SpeedRatio the calls in a second, as parts of what
-	// the first host of the table needs or does.
+	// CPURatio is the CPU time, SpeedRatio the calls in a second, P50Ratio the median
+	// time of a call, as parts of what the first host of the table needs or does.
 	CPURatio   float64 `json:"cpuRatio"`
 	SpeedRatio float64 `json:"speedRatio"`
+	P50Ratio   float64 `json:"p50Ratio"`
 	// Spread is the highest CPU time of a round over the lowest.
 	Spread float64 `json:"spread"`
 }
@@ -89,6 +90,7 @@ func (t *table) rows() []row {
 			if known {
 				base := medians(first)
 				r.CPURatio, r.SpeedRatio = r.CPUMicros/base.CPUMicros, r.PerSecond/base.PerSecond
+				r.P50Ratio = r.P50Micros / base.P50Micros
 			}
 			list = append(list, r)
 		}
@@ -111,7 +113,7 @@ func (t *table) print(out io.Writer, asJSON bool) error {
 	}
 	fmt.Fprintf(out, "\n%s; ratios to %s\n\n", t.title, t.hosts[0])
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "load\thost\tCPU µs/call\tratio\tcalls/s\tratio\tp50 µs\tspread\t\n")
+	fmt.Fprint(w, "load\thost\tCPU µs/call\tratio\tcalls/s\tratio\tp50 µs\tratio\tspread\t\n")
 	load := ""
 	for _, r := range rows {
 		name := r.Load
@@ -119,8 +121,8 @@ func (t *table) print(out io.Writer, asJSON bool) error {
 			name = ""
 		}
 		load = r.Load
-		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.2f\t%.0f\t%.2f\t%.0f\t%.2f\t\n",
-			name, r.Host, r.CPUMicros, r.CPURatio, r.PerSecond, r.SpeedRatio, r.P50Micros, r.Spread)
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.2f\t%.0f\t%.2f\t%.0f\t%.2f\t%.2f\t\n",
+			name, r.Host, r.CPUMicros, r.CPURatio, r.PerSecond, r.SpeedRatio, r.P50Micros, r.P50Ratio, r.Spread)
 	}
 	return w.Flush()
 }

@@ -21,10 +21,10 @@ func TestTable_printsMediansAndRatios(t *testing.T) {
 	require.Equal(t, `
 a race; ratios to old
 
-   load  host  CPU µs/call  ratio  calls/s  ratio  p50 µs  spread
-  short   old         20.0   1.00     1000   1.00       7    4.00
-          new          5.0   0.25     3000   3.00       5    4.00
-   long   new          1.0   0.00        2   0.00       3    1.00
+   load  host  CPU µs/call  ratio  calls/s  ratio  p50 µs  ratio  spread
+  short   old         20.0   1.00     1000   1.00       7   1.00    4.00
+          new          5.0   0.25     3000   3.00       5   0.71    4.00
+   long   new          1.0   0.00        2   0.00       3   0.00    1.00
 `, out.String())
 }
 

@@ -83,7 +83,7 @@ func echoes(ctx context.Context, s Subject, l Load) ([]time.Duration, error) {
 
 // asks lets the worker call, and takes its word for the time of each.
 func asks(ctx context.Context, s Subject, l Load) (time.Duration, error) {
-	input := fmt.Appendf(nil, `{"params":{"calls":%d,"flight":%d}}`, l.Calls, l.Flight)
+	input := fmt.Appendf(nil, `{"params":{"calls":%d,"flight":%d,"size":%d}}`, l.Calls, l.Flight, l.Size)
 	answer, err := s.Call(ctx, "action:fan", input)
 	if err != nil {
 		return 0, err

@@ -21,7 +21,8 @@ type Load struct {
 	// Name is for people.
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
-	// Size is the length of the text that is echoed, in bytes.
+	// Size is the length of the text that is echoed, or that the worker's calls carry,
+	// in bytes.
 	Size int `json:"size,omitempty"`
 	// Flight is how many calls are under way at a time, Calls how many there are in all.
 	Flight int `json:"flight"`

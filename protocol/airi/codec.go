@@ -60,7 +60,7 @@ func (codec) Decode(record []byte) ([]protocol.Message, error) {
 	if len(record) == 0 {
 		return nil, nil
 	}
-	if !json.Valid(record) {
+	if !valid(record) {
 		if fault := fault(record); fault != "" {
 			return []protocol.Message{Misframed{Fault: fault, Text: excerpt(record)}}, nil
 		}
@@ -89,7 +89,7 @@ func fault(record []byte) string {
 	if json.NewDecoder(bytes.NewReader(record)).Decode(&first) == nil && isFrame(first) {
 		return "more behind a frame on its line: expected one JSON object a line"
 	}
-	if i := bytes.IndexByte(record, '{'); i > 0 && json.Valid(record[i:]) && isFrame(record[i:]) {
+	if i := bytes.IndexByte(record, '{'); i > 0 && valid(record[i:]) && isFrame(record[i:]) {
 		return "text in front of a frame: expected every frame on a line of its own"
 	}
 	return ""
@@ -195,7 +195,7 @@ func (e *envelope) newer() (Frame, error) {
 func (e *envelope) frame(id, delivery string) Frame {
 	f := Frame{ID: id, Delivery: delivery, Body: bytes.Clone(e.body)}
 	if n, err := strconv.Atoi(string(e.invokeType)); err == nil {
-		f.InvokeType = &n
+		f.InvokeType = number(n)
 	}
 	if s, _ := text(e.opens); s == OpensValue || s == OpensStream {
 		f.Opens = s
@@ -211,7 +211,7 @@ func (codec) Encode(dst []byte, m protocol.Message) ([]byte, error) {
 		return dst, fmt.Errorf("expected an airi.Frame to write, got %T", m)
 	case f.ID == "":
 		return dst, errors.New("expected a frame with an event id, got none")
-	case f.Body != nil && !json.Valid(f.Body):
+	case f.Body != nil && !valid(f.Body):
 		return dst, fmt.Errorf("event %s: expected JSON as its payload, got: %s", clip(f.ID), excerpt(f.Body))
 	}
 	return appendFrame(dst, f), nil

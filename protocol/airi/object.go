@@ -18,11 +18,12 @@ const maxMembers = 64
 // takes the last of two equal ones, and both would let a frame mean something
 // else to us than to its other readers.
 func readObject(data []byte, member func(key string, value []byte) error) error {
-	rest := bytes.TrimLeft(data, jsonSpace)
+	rest := data[skipSpace(data, 0):]
 	if len(rest) == 0 || rest[0] != '{' {
 		return errors.New("expected an object")
 	}
-	var seen []string
+	var usual [8]string
+	seen := usual[:0]
 	for rest = nextMember(rest[1:]); rest[0] != '}'; rest = nextMember(rest) {
 		var key string
 		var value []byte
@@ -45,15 +46,49 @@ func readObject(data []byte, member func(key string, value []byte) error) error 
 const jsonSpace = " \t\r\n"
 
 // nextMember moves to the next key, or to the closing brace.
-func nextMember(b []byte) []byte { return bytes.TrimLeft(b, jsonSpace+",") }
+func nextMember(b []byte) []byte { return skipTo(b, ',') }
+
+// skipTo skips white space, and one kind of separator.
+func skipTo(b []byte, separator byte) []byte {
+	i := skipSpace(b, 0)
+	for i < len(b) && b[i] == separator {
+		i = skipSpace(b, i+1)
+	}
+	return b[i:]
+}
 
 // cutMember cuts one member off the front of b, which starts with a key.
 func cutMember(b []byte) (key string, value, rest []byte) {
 	n := valueLen(b)
-	key = unquote(b[:n])
-	b = bytes.TrimLeft(b[n:], jsonSpace+":")
+	key = keyOf(b[:n])
+	b = skipTo(b[n:], ':')
 	n = valueLen(b)
 	return key, b[:n], b[n:]
+}
+
+// keyOf reads a key. Those that Eventa and the bridge use cost no memory.
+func keyOf(literal []byte) string {
+	switch string(literal) {
+	case `"id"`:
+		return "id"
+	case `"type"`:
+		return "type"
+	case `"payload"`:
+		return "payload"
+	case `"_flowDirection"`:
+		return "_flowDirection"
+	case `"invokeType"`:
+		return "invokeType"
+	case `"opens"`:
+		return "opens"
+	case `"body"`:
+		return "body"
+	case `"invokeId"`:
+		return "invokeId"
+	case `"content"`:
+		return "content"
+	}
+	return unquote(literal)
 }
 
 // valueLen is the length of the JSON value that b, which is valid, starts with.

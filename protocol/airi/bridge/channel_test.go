@@ -50,6 +50,21 @@ func TestChannel_keepsTheOrderOfWhatIsEmitted(t *testing.T) {
 	w.wantEvent("c", "")
 }
 
+func TestChannel_emitsInsideForWhoeverListens(t *testing.T) {
+	w := eventa(t, `
+  host.once(defineEventa('a'), () => say('heard'))
+  say('a')
+  say('a')
+  say('b')
+  host.on(matchBy(e => e.id === 'b'), () => say('matched'))
+  say('b')`)
+	w.run(protocol.StepLoad)
+	w.step(protocol.Run{Step: protocol.StepInit})
+	for _, id := range []string{"a", "heard", "a", "b", "b", "matched"} {
+		w.wantEvent(id, "")
+	}
+}
+
 func TestChannel_offersHandlersWhileTheyAreThere(t *testing.T) {
 	w := eventa(t, `
   const greet = defineInvokeEventa('greet')

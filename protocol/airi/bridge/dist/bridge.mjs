@@ -9,15 +9,14 @@ import { setMaxListeners } from "node:events";
 function createAsked({ hears, handles }) {
   const calls = /* @__PURE__ */ new Map();
   let preAborted;
-  const keyOf = (step2) => `${step2.tag}
-${step2.invokeId}`;
+  const isInFlight = (step2) => calls.get(step2.tag)?.has(step2.invokeId) === true;
   const follows = (step2) => hears(`${step2.tag}-receive-stream-end-${step2.invokeId}`);
   function decide(step2, isPart) {
     if (step2.kind === "abort") {
       preAborted = step2.invokeId;
-      return { leaves: calls.has(keyOf(step2)) };
+      return { leaves: isInFlight(step2) };
     }
-    if (calls.has(keyOf(step2))) {
+    if (isInFlight(step2)) {
       return { leaves: true };
     }
     if (handles(step2.tag) || step2.invokeId === preAborted || isPart && !hears(`${step2.tag}-receive-${step2.invokeId}`)) {
@@ -27,15 +26,23 @@ ${step2.invokeId}`;
   }
   function sent2(step2, opens) {
     if (opens !== void 0) {
-      calls.set(keyOf(step2), opens === "stream");
+      const ofTag = calls.get(step2.tag);
+      const isStream = opens === "stream";
+      ofTag === void 0 ? calls.set(step2.tag, /* @__PURE__ */ new Map([[step2.invokeId, isStream]])) : ofTag.set(step2.invokeId, isStream);
     } else if (step2.kind === "abort") {
-      calls.delete(keyOf(step2));
+      forget(step2);
     }
   }
   function answered(step2) {
-    const isStream = calls.get(keyOf(step2));
-    calls.delete(keyOf(step2));
+    const isStream = calls.get(step2.tag)?.get(step2.invokeId);
+    forget(step2);
     return isStream === true;
+  }
+  function forget(step2) {
+    const ofTag = calls.get(step2.tag);
+    if (ofTag?.delete(step2.invokeId) && ofTag.size === 0) {
+      calls.delete(step2.tag);
+    }
   }
   return { decide, sent: sent2, answered };
 }
@@ -168,25 +175,19 @@ ${error.stack}`;
 }
 
 // src/invoke.mjs
-var SENDS = [["-send", "send"], ["-send-abort", "abort"], ["-send-stream-end", "send-end"], ["-send-error", "send-error"]];
-var ANSWERS = [["-receive-stream-end", "end"], ["-receive-error", "failure"], ["-receive", "answer"]];
+var SENDS = { "-send": "send", "-send-abort": "abort", "-send-stream-end": "send-end", "-send-error": "send-error" };
+var ANSWERS = { "-receive": "answer", "-receive-error": "failure", "-receive-stream-end": "end" };
 function stepOf(id, body) {
   if (typeof body !== "object" || body === null || !body.invokeId) {
     return void 0;
   }
   const invokeId = String(body.invokeId);
-  for (const [suffix, kind] of SENDS) {
-    if (id.endsWith(suffix)) {
-      return { kind, tag: id.slice(0, -suffix.length), invokeId };
-    }
-  }
-  for (const [suffix, kind] of ANSWERS) {
-    const end = `${suffix}-${invokeId}`;
-    if (id.endsWith(end)) {
-      return { kind, tag: id.slice(0, -end.length), invokeId };
-    }
-  }
-  return void 0;
+  return cut(SENDS, "-send", id, id.length, invokeId) ?? (id.endsWith(invokeId) && id[id.length - invokeId.length - 1] === "-" ? cut(ANSWERS, "-receive", id, id.length - invokeId.length - 1, invokeId) : void 0);
+}
+function cut(kinds, word, id, end, invokeId) {
+  const from = id.lastIndexOf(word, end - word.length);
+  const kind = from < 0 ? void 0 : kinds[id.slice(from, end)];
+  return kind && { kind, tag: id.slice(0, from), invokeId };
 }
 function tagOf(id) {
   return id.endsWith("-send") ? id.slice(0, -"-send".length) : "";
@@ -324,7 +325,7 @@ function createServed({ emit, listens, refuse }) {
 // src/channel.mjs
 function createChannel({ send: send2, onHandler, onListenerError }) {
   const context = createContext();
-  const local = { emit: context.emit, on: context.on, off: context.off };
+  const local = { emit: context.emit, on: context.on, once: context.once, off: context.off };
   context.signal = new AbortController().signal;
   setMaxListeners(0, context.signal);
   const emitted = Promise.resolve();
@@ -401,7 +402,9 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
     if (event._flowDirection !== "inbound") {
       forward(event, payload);
     }
-    local.emit(event, payload, options);
+    if (matches || isNamed(event.id)) {
+      local.emit(event, payload, options);
+    }
     return emitted;
   };
   context.on = (event, listener) => {
@@ -413,6 +416,10 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
       watch(event);
       return stopped;
     };
+  };
+  context.once = (event, listener) => {
+    matches ||= event.type !== "event";
+    return local.once(event, listener);
   };
   context.off = (event, listener) => {
     local.off(event, listener);
@@ -636,21 +643,29 @@ function splitLines(onLine) {
   let parts = [];
   let size = 0;
   return (chunk) => {
-    let from = 0;
-    for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, from)) {
-      parts.push(chunk.subarray(from, end));
-      from = end + 1;
-      const line = parts.length === 1 ? parts[0] : Buffer.concat(parts);
+    const end = chunk.lastIndexOf(LINE_END);
+    if (end >= 0) {
+      parts.push(chunk.subarray(0, end));
+      const whole = parts.length === 1 ? parts[0] : Buffer.concat(parts);
       parts = [];
       size = 0;
-      onLine(line.toString(), line.length);
+      eachLine(whole, onLine);
     }
-    parts.push(chunk.subarray(from));
-    size += chunk.length - from;
+    if (end + 1 < chunk.length) {
+      parts.push(chunk.subarray(end + 1));
+      size += chunk.length - end - 1;
+    }
     if (size > MAX_RECORD) {
       throw new RangeError(`a record from the host is longer than ${MAX_RECORD} bytes`);
     }
   };
+}
+function eachLine(bytes, onLine) {
+  const text = bytes.toString();
+  const isPlain = text.length === bytes.length;
+  for (const line of text.split("\n")) {
+    onLine(line, isPlain ? line.length : Buffer.byteLength(line));
+  }
 }
 
 // src/bridge.mjs
@@ -674,11 +689,15 @@ var channel = createChannel({
 });
 var given = { channels: { host: channel.context }, apis: createApis(channel.context) };
 function send(id, body, invokeType, opens) {
-  const payload = { id, type: "event", _flowDirection: "outbound", invokeType, opens, body };
-  const record = JSON.stringify({ id: `module-${sent + 1}`, type: id, payload });
+  const record = recordOf(sent + 1, id, body, invokeType, opens);
   check(record);
   sent++;
   write(record);
+}
+function recordOf(number, id, body, invokeType, opens) {
+  const name = JSON.stringify(id);
+  const text = JSON.stringify(body);
+  return `{"id":"module-${number}","type":${name},"payload":{"id":${name},"type":"event","_flowDirection":"outbound"${invokeType === void 0 ? "" : `,"invokeType":${JSON.stringify(invokeType)}`}${opens === void 0 ? "" : `,"opens":"${opens}"`}${text === void 0 ? "" : `,"body":${text}`}}}`;
 }
 async function load() {
   plugin = await loadPlugin(entry);
@@ -712,7 +731,7 @@ function throwListenerError() {
   }
 }
 function onRecord(line, bytes) {
-  if (line.trim() === "") {
+  if (line === "" || line[0] !== "{" && line.trim() === "") {
     return;
   }
   const { type: id, payload } = readFrame(line);

@@ -3,12 +3,12 @@
 // createAsked keeps those that are in flight. hears(id) tells whether something in the
 // plugin listens to exactly this event, handles(tag) whether it has a handler itself.
 export function createAsked({ hears, handles }) {
-  // By tag and invokeId: whether the caller takes a stream.
+  // By tag, then by invokeId: whether the caller takes a stream.
   const calls = new Map()
   // A caller whose signal is aborted already says so first, and some then call anyway.
   let preAborted
 
-  const keyOf = step => `${step.tag}\n${step.invokeId}`
+  const isInFlight = step => calls.get(step.tag)?.has(step.invokeId) === true
   const follows = step => hears(`${step.tag}-receive-stream-end-${step.invokeId}`)
 
   // decide returns whether a step of a caller leaves the plugin, and, if it is the
@@ -17,9 +17,9 @@ export function createAsked({ hears, handles }) {
   function decide(step, isPart) {
     if (step.kind === 'abort') {
       preAborted = step.invokeId
-      return { leaves: calls.has(keyOf(step)) }
+      return { leaves: isInFlight(step) }
     }
-    if (calls.has(keyOf(step))) {
+    if (isInFlight(step)) {
       return { leaves: true }
     }
     if (handles(step.tag) || step.invokeId === preAborted || isPart && !hears(`${step.tag}-receive-${step.invokeId}`)) {
@@ -31,18 +31,27 @@ export function createAsked({ hears, handles }) {
   // sent is told of the steps that have left.
   function sent(step, opens) {
     if (opens !== undefined) {
-      calls.set(keyOf(step), opens === 'stream')
+      const ofTag = calls.get(step.tag)
+      const isStream = opens === 'stream'
+      ofTag === undefined ? calls.set(step.tag, new Map([[step.invokeId, isStream]])) : ofTag.set(step.invokeId, isStream)
     }
     else if (step.kind === 'abort') {
-      calls.delete(keyOf(step))
+      forget(step)
     }
   }
 
   // answered ends a call. It returns whether the caller takes a stream.
   function answered(step) {
-    const isStream = calls.get(keyOf(step))
-    calls.delete(keyOf(step))
+    const isStream = calls.get(step.tag)?.get(step.invokeId)
+    forget(step)
     return isStream === true
+  }
+
+  function forget(step) {
+    const ofTag = calls.get(step.tag)
+    if (ofTag?.delete(step.invokeId) && ofTag.size === 0) {
+      calls.delete(step.tag)
+    }
   }
 
   return { decide, sent, answered }

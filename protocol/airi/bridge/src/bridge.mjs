@@ -35,11 +35,21 @@ const channel = createChannel({
 const given = { channels: { host: channel.context }, apis: createApis(channel.context) }
 
 function send(id, body, invokeType, opens) {
-  const payload = { id, type: 'event', _flowDirection: 'outbound', invokeType, opens, body }
-  const record = JSON.stringify({ id: `module-${sent + 1}`, type: id, payload })
+  const record = recordOf(sent + 1, id, body, invokeType, opens)
   wire.check(record)
   sent++
   wire.write(record)
+}
+
+// recordOf is the same text as JSON.stringify gives of the whole frame, of which only the
+// body is new each time.
+function recordOf(number, id, body, invokeType, opens) {
+  const name = JSON.stringify(id)
+  const text = JSON.stringify(body)
+  return `{"id":"module-${number}","type":${name},"payload":{"id":${name},"type":"event","_flowDirection":"outbound"${
+    invokeType === undefined ? '' : `,"invokeType":${JSON.stringify(invokeType)}`}${
+    opens === undefined ? '' : `,"opens":"${opens}"`}${
+    text === undefined ? '' : `,"body":${text}`}}}`
 }
 
 async function load() {
@@ -83,7 +93,7 @@ function throwListenerError() {
 }
 
 function onRecord(line, bytes) {
-  if (line.trim() === '') {
+  if (line === '' || line[0] !== '{' && line.trim() === '') {
     return
   }
   const { type: id, payload } = readFrame(line)

@@ -13,7 +13,7 @@ import { createServed } from './served.mjs'
 // onListenerError(id, error) tell about the plugin.
 export function createChannel({ send, onHandler, onListenerError }) {
   const context = createContext()
-  const local = { emit: context.emit, on: context.on, off: context.off }
+  const local = { emit: context.emit, on: context.on, once: context.once, off: context.off }
   // Later releases of Eventa, which a plugin may bring, ask a context how long it
   // lives (this one: as long as the process) and for a promise when they emit.
   context.signal = new AbortController().signal
@@ -111,7 +111,9 @@ export function createChannel({ send, onHandler, onListenerError }) {
     if (event._flowDirection !== 'inbound') {
       forward(event, payload)
     }
-    local.emit(event, payload, options)
+    if (matches || isNamed(event.id)) {
+      local.emit(event, payload, options)
+    }
     return emitted
   }
 
@@ -124,6 +126,11 @@ export function createChannel({ send, onHandler, onListenerError }) {
       watch(event)
       return stopped
     }
+  }
+
+  context.once = (event, listener) => {
+    matches ||= event.type !== 'event'
+    return local.once(event, listener)
   }
 
   context.off = (event, listener) => {

@@ -1,8 +1,8 @@
 // Reads events as the steps of an invoke.
 
-const SENDS = [['-send', 'send'], ['-send-abort', 'abort'], ['-send-stream-end', 'send-end'], ['-send-error', 'send-error']]
+const SENDS = { '-send': 'send', '-send-abort': 'abort', '-send-stream-end': 'send-end', '-send-error': 'send-error' }
 
-const ANSWERS = [['-receive-stream-end', 'end'], ['-receive-error', 'failure'], ['-receive', 'answer']]
+const ANSWERS = { '-receive': 'answer', '-receive-error': 'failure', '-receive-stream-end': 'end' }
 
 // stepOf returns {kind, tag, invokeId}. "send", "send-end", "send-error" and "abort"
 // are a caller's; "answer", "end" and "failure" are the other side's. An event that is
@@ -12,18 +12,16 @@ export function stepOf(id, body) {
     return undefined
   }
   const invokeId = String(body.invokeId)
-  for (const [suffix, kind] of SENDS) {
-    if (id.endsWith(suffix)) {
-      return { kind, tag: id.slice(0, -suffix.length), invokeId }
-    }
-  }
-  for (const [suffix, kind] of ANSWERS) {
-    const end = `${suffix}-${invokeId}`
-    if (id.endsWith(end)) {
-      return { kind, tag: id.slice(0, -end.length), invokeId }
-    }
-  }
-  return undefined
+  return cut(SENDS, '-send', id, id.length, invokeId) ?? (id.endsWith(invokeId) && id[id.length - invokeId.length - 1] === '-'
+    ? cut(ANSWERS, '-receive', id, id.length - invokeId.length - 1, invokeId)
+    : undefined)
+}
+
+// cut reads the name of a step that ends at end and begins with word, the last one there.
+function cut(kinds, word, id, end, invokeId) {
+  const from = id.lastIndexOf(word, end - word.length)
+  const kind = from < 0 ? undefined : kinds[id.slice(from, end)]
+  return kind && { kind, tag: id.slice(0, from), invokeId }
 }
 
 // tagOf is the tag of an invoke whose handler listens to an event; '' for none.

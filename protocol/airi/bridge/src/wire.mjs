@@ -91,23 +91,33 @@ export function open({ onRecord, onEnd }) {
   socket.on('error', onEnd)
 }
 
+// splitLines reads all whole lines of a chunk as one text.
 function splitLines(onLine) {
   let parts = []
   let size = 0
   return (chunk) => {
-    let from = 0
-    for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, from)) {
-      parts.push(chunk.subarray(from, end))
-      from = end + 1
-      const line = parts.length === 1 ? parts[0] : Buffer.concat(parts)
+    const end = chunk.lastIndexOf(LINE_END)
+    if (end >= 0) {
+      parts.push(chunk.subarray(0, end))
+      const whole = parts.length === 1 ? parts[0] : Buffer.concat(parts)
       parts = []
       size = 0
-      onLine(line.toString(), line.length)
+      eachLine(whole, onLine)
     }
-    parts.push(chunk.subarray(from))
-    size += chunk.length - from
+    if (end + 1 < chunk.length) {
+      parts.push(chunk.subarray(end + 1))
+      size += chunk.length - end - 1
+    }
     if (size > MAX_RECORD) {
       throw new RangeError(`a record from the host is longer than ${MAX_RECORD} bytes`)
     }
+  }
+}
+
+function eachLine(bytes, onLine) {
+  const text = bytes.toString()
+  const isPlain = text.length === bytes.length // a byte a character
+  for (const line of text.split('\n')) {
+    onLine(line, isPlain ? line.length : Buffer.byteLength(line))
   }
 }
