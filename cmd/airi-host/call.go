@@ -110,9 +110,18 @@ func (c *cli) input(args []string) (json.RawMessage, error) {
 	}
 	var input json.RawMessage
 	if err := json.Unmarshal(text, &input); err != nil {
-		return nil, usageError{fmt.Errorf("the input is not JSON: %w: %q", err, clip(string(text), 80))}
+		return nil, usageError{fmt.Errorf("the input is not JSON: %w: %q%s", err, clip(string(text), 80), quotes(args[0]))}
 	}
 	return input, nil
+}
+
+// quotes is advice for an argument that may have been meant as a string: the quotes of
+// JSON are not those of the shell.
+func quotes(arg string) string {
+	if arg == "" || arg == "-" || strings.ContainsAny(arg, "{}[]\"'\\\n") {
+		return ""
+	}
+	return fmt.Sprintf(`; a string has quotes of its own: '"%s"'`, clip(arg, 80))
 }
 
 func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -50,6 +51,15 @@ func TestCLI_refusesAnInput(t *testing.T) {
 		_, err := c.input([]string{text})
 		_, isUsage := errors.AsType[usageError](err)
 		require.True(t, isUsage, "%q: %v", text, err)
+	}
+
+	for text, hint := range map[string]string{
+		"hello": `; a string has quotes of its own: '"hello"'`, "1 2": `; a string has quotes of its own: '"1 2"'`,
+		`{"a":`: "", `say "hi"`: "", `C:\x`: "", "": "",
+	} {
+		_, err := c.input([]string{text})
+		require.Equal(t, hint, quotes(text))
+		require.True(t, strings.HasSuffix(err.Error(), fmt.Sprintf("%q", text)+hint), err)
 	}
 
 	c.in = endless{}

@@ -155,7 +155,7 @@ func (k *caller) invocable() []string {
 // culprits are the plugins that are not ready, where that may be why a call failed.
 func (k *caller) culprits(err error) []shortfall {
 	failure, ok := errors.AsType[*protocol.Error](err)
-	if !ok || !k.begun || k.ready {
+	if !ok || !k.begun || k.ready || failure.Code == protocol.CodeOutcomeUnknown { // that says how the plugin ended
 		return nil
 	}
 	starts := map[string]error{}

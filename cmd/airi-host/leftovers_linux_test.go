@@ -21,7 +21,7 @@ func TestRun_endsWhatAKilledHostLeftBehind(t *testing.T) {
 		}
 	`)
 	killed := startHost(t, "run", breeder)
-	killed.wantLine(t, `^serving 1 plugins`)
+	killed.wantLine(t, `^serving 1 plugin;`)
 	killed.signal(t, os.Kill)
 	_ = killed.cmd.Wait()
 	require.Eventually(t, func() bool { // the worker goes by itself
@@ -30,7 +30,7 @@ func TestRun_endsWhatAKilledHostLeftBehind(t *testing.T) {
 	}, 10*time.Second, 10*time.Millisecond)
 
 	next := startHost(t, "run", filepath.Join(plugins, "greeter"))
-	next.wantLine(t, `^serving 1 plugins`)
+	next.wantLine(t, `^serving 1 plugin;`)
 	require.Contains(t, next.err.String(), "ended what a killed host had left behind")
 	require.Empty(t, leftovers(killed.marker))
 	next.signal(t, os.Interrupt)

@@ -200,7 +200,7 @@ const (
 // summary is the start in one line: how many are ready, and which ones are not, with
 // what to do about each.
 func (r report) summary() string {
-	text := fmt.Sprintf("%d of %d plugins ready", r.ready, r.plugins)
+	text := fmt.Sprintf("%d of %s ready", r.ready, pluginCount(r.plugins))
 	for _, kind := range []string{kindFailed, kindConfiguration, kindOther} {
 		var names []string
 		for _, s := range r.shortfalls {

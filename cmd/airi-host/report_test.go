@@ -156,11 +156,11 @@ func TestReport_summaryNamesWhatIsNotReadyAndTheCure(t *testing.T) {
 		"0 of 0 plugins ready, 1 manifest with problems (airi-host validate a.json)":           {unsound: []string{"a.json"}},
 		"0 of 0 plugins ready, 2 manifests with problems (airi-host validate names them)":      {unsound: []string{"a.json", "b.json"}},
 		"1 of 2 plugins ready, 1 failed (p: out of ␛cheese)":                                   {plugins: 2, ready: 1, shortfalls: []shortfall{failed("p", "out of \x1bcheese.")}},
-		"0 of 1 plugins ready, 1 not ready (p: raise it)":                                      {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.Preparing, Reason: "late", Advice: "raise it"}}},
-		"0 of 1 plugins ready, 1 needs configuration (p: airi-host run --config FILE)":         {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.ConfigurationNeeded, Advice: "give"}}},
-		"0 of 1 plugins ready, 1 needs configuration (p: mend it)":                             {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.ConfigurationNeeded, Reason: "p refuses its configuration", Advice: "mend it"}}},
+		"0 of 1 plugin ready, 1 not ready (p: raise it)":                                       {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.Preparing, Reason: "late", Advice: "raise it"}}},
+		"0 of 1 plugin ready, 1 needs configuration (p: airi-host run --config FILE)":          {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.ConfigurationNeeded, Advice: "give"}}},
+		"0 of 1 plugin ready, 1 needs configuration (p: mend it)":                              {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.ConfigurationNeeded, Reason: "p refuses its configuration", Advice: "mend it"}}},
 		"0 of 5 plugins ready, 4 failed (a: x; b: x; c: x; and 1 more), 1 not ready (e: slow)": {plugins: 5, shortfalls: []shortfall{failed("a", "x"), failed("b", "x"), {Plugin: "e", Reason: "slow"}, failed("c", "x"), failed("d", "x")}},
-		"0 of 1 plugins ready, 1 failed (p: " + strings.Repeat("é", longestCure/2) + "…)":      {plugins: 1, shortfalls: []shortfall{failed("p", strings.Repeat("é", 1000))}},
+		"0 of 1 plugin ready, 1 failed (p: " + strings.Repeat("é", longestCure/2) + "…)":       {plugins: 1, shortfalls: []shortfall{failed("p", strings.Repeat("é", 1000))}},
 	} {
 		require.Equal(t, want, r.summary())
 	}

@@ -196,7 +196,7 @@ func settled(sessions []actors.SessionInfo) bool {
 // serve tells which plugins are not ready, and waits for the signal to stop.
 func (c *cli) serve(stop context.Context, rep report) {
 	c.printShortfalls(rep.shortfalls)
-	c.say("serving %d plugins; Ctrl-C stops them", rep.ready)
+	c.say("serving %s; Ctrl-C stops %s", pluginCount(rep.ready), them(rep.ready))
 	<-stop.Done()
 	c.say("stopping; a second Ctrl-C stops at once")
 }

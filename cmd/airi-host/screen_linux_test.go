@@ -317,7 +317,7 @@ func TestScreen_givesTheTerminalBackBeforeItDumps(t *testing.T) {
 func TestRun_ignoresAHangupThatWasIgnoredBefore(t *testing.T) {
 	t.Parallel()
 	c := startCommand(t, exec.Command("sh", "-c", `trap "" HUP; exec airi-host run "$0"`, filepath.Join(plugins, "greeter")))
-	c.wantLine(t, `^serving 1 plugins`)
+	c.wantLine(t, `^serving 1 plugin;`)
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
 	require.NoError(t, err)
 	require.Regexp(t, `(?m)^SigIgn:\s[0-9a-f]+[13579bdf]$`, string(status), "SIGHUP is the first bit")

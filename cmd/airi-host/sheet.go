@@ -97,7 +97,7 @@ func (s sheet) header(b board) string {
 		calls += r.calls
 		errors += r.errors
 	}
-	text := fmt.Sprintf("airi-host %s (q stops)  %d plugins", b.doing, len(b.rows))
+	text := fmt.Sprintf("airi-host %s (q stops)  %s", b.doing, pluginCount(len(b.rows)))
 	if len(b.rows) > 0 {
 		text += ": " + census(b.rows)
 	}

@@ -101,7 +101,7 @@ func TestRun_killsWhenTheDrainTimeIsOver(t *testing.T) {
 	needNode(t)
 	t.Parallel()
 	c := startHost(t, "run", stubborn(t), "--drain", "300ms")
-	c.wantLine(t, `^serving 1 plugins`)
+	c.wantLine(t, `^serving 1 plugin; Ctrl-C stops it$`)
 	c.wantLogged(t, "stuck")
 	c.signal(t, os.Interrupt)
 	began := time.Now()

@@ -43,7 +43,7 @@ func (c *cli) validate(found manifest.Found) error {
 	if len(found.Problems) > 0 {
 		return errFailed
 	}
-	c.say("%d plugins, no problems", len(found.Manifests))
+	c.say("%s, no problems", pluginCount(len(found.Manifests)))
 	return nil
 }
 
