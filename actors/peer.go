@@ -72,6 +72,9 @@ type peer struct {
 	later  []protocol.Input
 	gen    int
 	closed bool
+	// used tells that the peer was asked for a step: to kill one that was not takes no
+	// force worth telling.
+	used bool
 	// asked tells that the session wants the end.
 	asked bool
 	// fault is why the host ended the connection; broken tells that the driver
@@ -136,7 +139,7 @@ func (p *peer) process() *ProcessInfo {
 func (p *peer) run(step protocol.Step, gen int, params json.RawMessage) {
 	p.lock()
 	defer p.unlock()
-	p.gen = gen
+	p.gen, p.used = gen, true
 	p.step(protocol.Run{Step: step, Params: params})
 }
 
@@ -250,14 +253,21 @@ func (p *peer) finish(why error) {
 // tellEnd logs how the worker ended; that it took force, or that not even force
 // worked, for all to see.
 func (p *peer) tellEnd(report process.StopReport, err error) {
+	p.lock()
+	used := p.used
+	p.unlock()
 	level := slog.LevelDebug
 	switch {
 	case err != nil:
 		level = slog.LevelWarn
-	case report.Step == process.StepTerm || report.Step == process.StepKill:
+	case used && (report.Step == process.StepTerm || report.Step == process.StepKill):
 		level = slog.LevelInfo
 	}
-	p.host.log.Log(context.Background(), level, "the worker has ended", p.h.attrs(), "step", report.Step, "took", report.Took, "error", err)
+	attrs := []any{p.h.attrs(), "step", report.Step, "took", report.Took}
+	if err != nil {
+		attrs = append(attrs, "error", err)
+	}
+	p.host.log.Log(context.Background(), level, "the worker has ended", attrs...)
 }
 
 // lastWords is how long the last log lines of a worker may take after its end.

@@ -1,11 +1,13 @@
 package actors
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -538,4 +540,27 @@ func TestPeer_aConnectionThatCannotBeMadeFailsTheLoad(t *testing.T) {
 		_, err = h.Stop(t.Context(), info.ID)
 		require.NoError(t, err)
 	})
+}
+
+func TestPeer_tellsOfAnEndByForceWhatWasInUse(t *testing.T) {
+	for name, row := range map[string]struct {
+		used bool
+		step process.Step
+		err  error
+		want string
+	}{
+		"in good order":        {true, process.StepStdin, nil, "level=DEBUG"},
+		"by force":             {true, process.StepKill, nil, "level=INFO"},
+		"by force, in the bud": {false, process.StepKill, nil, "level=DEBUG"},
+		"not at all":           {false, process.StepKill, errors.New("it survives"), `level=WARN .* error="it survives"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			h := &Host{log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+			p := &peer{host: h, h: &handle{Origin: Origin{Plugin: "far"}}, used: row.used}
+			p.tellEnd(process.StopReport{Step: row.step}, row.err)
+			require.Regexp(t, row.want, log.String())
+			require.Equal(t, row.err != nil, strings.Contains(log.String(), "error="))
+		})
+	}
 }

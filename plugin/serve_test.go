@@ -69,14 +69,14 @@ func TestServePaperclip_servesEveryKind(t *testing.T) {
 
 func TestServePaperclip_knowsWhatItHasNot(t *testing.T) {
 	h := newHost(t).serve(t.Context(), everything(), plugin.PaperclipOptions{}).ready()
-	h.wantFailure("tool:none", `{}`, `No tool handler registered for "none"`, "-32002")
-	h.wantFailure("action:none", `{}`, `No action handler registered for key "none"`, "-32002")
-	h.wantFailure("data:none", `{}`, `No data handler registered for key "none"`, "-32002")
-	h.wantFailure("job:none", `{}`, `No handler registered for job "none"`, "-32002")
-	h.wantFailure("webhook:none", `{}`, `No handler registered for webhook "none"`, "-32002")
-	h.wantFailure("paperclip:handleApiRequest", `{"routeKey":"none"}`, `No handler registered for API route "none"`, "-32002")
+	h.wantFailure("tool:none", `{}`, `No tool handler registered for "none" in plugin tested`, "-32002")
+	h.wantFailure("action:none", `{}`, `No action handler registered for key "none" in plugin tested`, "-32002")
+	h.wantFailure("data:none", `{}`, `No data handler registered for key "none" in plugin tested`, "-32002")
+	h.wantFailure("job:none", `{}`, `No handler registered for job "none" in plugin tested`, "-32002")
+	h.wantFailure("webhook:none", `{}`, `No handler registered for webhook "none" in plugin tested`, "-32002")
+	h.wantFailure("paperclip:handleApiRequest", `{"routeKey":"none"}`, `No handler registered for API route "none" in plugin tested`, "-32002")
 	h.wantFailure("paperclip:validateConfig", `{}`, `validateConfig is not implemented by this plugin`, "-32004")
-	h.wantFailure("paperclip:getData", `{"key":7}`, `No data handler registered for key ""`, "-32002")
+	h.wantFailure("paperclip:getData", `{"key":7}`, `No data handler registered for key "" in plugin tested`, "-32002")
 	h.wantFailure("data:double", `{"n":"x"}`, `the input's field "(the whole)": expected int, got string`, "-32002")
 
 	h = newHost(t).serve(t.Context(), plugin.Define("bare"), plugin.PaperclipOptions{}).ready()

@@ -169,7 +169,7 @@ func TestSession_offersWhatThePaperclipHostCanCall(t *testing.T) {
 	line := h.wantLog("the host refused an offer")
 	require.Contains(t, string(line.Meta), `"key":"tool:none"`, "outside a hook it is logged")
 	require.NoError(t, s.Withdraw("data:d"))
-	h.wantFailure("data:d", `{}`, `No data handler registered for key "d"`, "-32002")
+	h.wantFailure("data:d", `{}`, `No data handler registered for key "d" in plugin tested`, "-32002")
 	wantCode(t, s.Withdraw("tool:late"), protocol.CodeNotFound,
 		"plugin tested: tool:late: the manifest declares it, and a Paperclip host has no call to take it back")
 }

@@ -70,7 +70,7 @@ func (w *worker) handle(ctx context.Context, method string, params json.RawMessa
 func (w *worker) call(ctx context.Context, key string, input json.RawMessage, unknown, name string) (json.RawMessage, error) {
 	h := w.session.handler(key)
 	if h == nil {
-		return nil, fmt.Errorf("%s %q", unknown, name)
+		return nil, fmt.Errorf("%s %q in plugin %s", unknown, name, w.session.Plugin())
 	}
 	return h(ctx, input)
 }
