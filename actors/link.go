@@ -68,6 +68,9 @@ func (c *call) complete(result json.RawMessage, err error) bool {
 	if !c.over.CompareAndSwap(false, true) {
 		return false
 	}
+	if c.stream != nil {
+		c.stream.answered()
+	}
 	c.done <- answer{result, err}
 	return true
 }

@@ -198,8 +198,8 @@ func outcomeNever(plugin, key string) error {
 	}
 }
 
-// endedError tells that the connection had ended before a call was sent: the
-// plugin never heard of it, and its session ends as well.
+// endedError tells that the connection had ended before a call, or a part of its
+// streams, was sent: the plugin never heard of it, and its session ends as well.
 type endedError struct{ error }
 
 func (e endedError) Unwrap() error { return e.error }

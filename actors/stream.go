@@ -168,6 +168,13 @@ func (s *stream) touch() {
 	}
 }
 
+// answered ends the idle limit: what time the caller still takes is its own.
+func (s *stream) answered() {
+	if s.bell != nil {
+		s.bell.Stop()
+	}
+}
+
 // end ends the call for a reason of the host's.
 func (s *stream) end(err error, reason string) { s.cancel(&cutOff{s, err, reason}) }
 

@@ -66,13 +66,20 @@ func (p *peer) feed(s *stream, one *call) {
 			in = protocol.FeedEnd{ID: one.id, Err: f.err}
 		}
 		err := p.deliver(s.ctx, in, f.item, awaited)
-		if err != nil && s.ctx.Err() == nil {
+		if ofTheItem(err) && s.ctx.Err() == nil {
 			e := failure(protocol.CodeInvalid, p.h.Plugin, fmt.Sprintf("the request stream of %s of plugin %s cannot be sent", one.Key, p.h.Plugin))
 			e.Err = err
 			s.end(e, "not sent")
 		}
 		return err == nil
 	})
+}
+
+// ofTheItem tells that one item cannot be sent. That its call or the connection is over
+// is told elsewhere: whoever calls hears that, and not that the item did not get there.
+func ofTheItem(err error) bool {
+	_, ended := errors.AsType[endedError](err)
+	return err != nil && !ended && !errors.Is(err, errNotAwaited)
 }
 
 // deliver gives the driver an input that is part of a stream. Where the peer has no
@@ -146,7 +153,7 @@ func (p *peer) say(m protocol.Message) {
 	if err == nil {
 		err = transport.ErrFull // behind what is held
 		if len(p.held) == 0 {
-			err = p.put(frame)
+			err = p.putPart(frame)
 		}
 	}
 	switch {
@@ -157,6 +164,15 @@ func (p *peer) say(m protocol.Message) {
 	}
 }
 
+// putPart sends a frame of a stream, and tells if it fails because the connection is over.
+func (p *peer) putPart(frame []byte) error {
+	err := p.put(frame)
+	if err != nil && !refused(err) {
+		err = endedError{err}
+	}
+	return err
+}
+
 // release tries again to send what was held, and returns what still is.
 func (p *peer) release(in protocol.Input, held [][]byte, awaited func() bool) ([][]byte, error) {
 	p.lock()
@@ -165,7 +181,7 @@ func (p *peer) release(in protocol.Input, held [][]byte, awaited func() bool) ([
 		if p.closed || !awaited() {
 			return nil, errNotAwaited
 		}
-		switch err := p.put(held[0]); {
+		switch err := p.putPart(held[0]); {
 		case errors.Is(err, transport.ErrFull):
 			return held, nil
 		case err != nil:

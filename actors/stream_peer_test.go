@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,8 +18,10 @@ import (
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/transport"
 	"github.com/airi-host/airi-host/transport/memory"
 	"github.com/airi-host/airi-host/transport/ndjson"
+	"github.com/airi-host/airi-host/transport/process"
 )
 
 func TestPeerStream_itemsComeInOrderBeforeTheAnswer(t *testing.T) {
@@ -196,6 +199,98 @@ func TestPeerStream_itsEndFreesTheCaller(t *testing.T) {
 		require.NoError(t, f.conn.Close())
 		require.EqualError(t, (<-done).err, "lost: EOF")
 		require.Equal(t, []string{"1"}, items)
+	})
+}
+
+func TestPeerStream_aFeedThatMeetsTheEndLeavesTheCallToIt(t *testing.T) {
+	for name, end := range map[string]func(*far) error{
+		"its peer is gone": func(f *far) error { return f.conn.Close() },
+		"its call is over": func(f *far) error { return f.conn.Send([]byte("answer 1 3")) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := ready(t, Options{Restart: RestartPolicy{Disabled: true}}, memory.Options{}, streaming{}, "tool:a")
+			release, items, next := make(chan struct{}), []string{}, make(chan struct{})
+			done := beginCall(t, f.host, protocol.Call{Key: "tool:a", Progress: stuck(release, &items), Feed: func(yield func(json.RawMessage, error) bool) {
+				for range next {
+					if !yield([]byte(`1`), nil) {
+						return
+					}
+				}
+			}})
+			next <- struct{}{}
+			f.hears("call 1 tool:a  follows feeds", "feed 1 1")
+			f.says("progress 1 1", "progress 1 2")
+			require.NoError(t, end(f))
+			next <- struct{}{}
+			settle()
+			close(release)
+			got := <-done
+			if name == "its call is over" {
+				require.NoError(t, got.err)
+				require.Equal(t, "3", got.result)
+			} else {
+				require.EqualError(t, got.err, "lost: EOF")
+			}
+			require.Equal(t, []string{"1", "2"}, items)
+			close(next)
+		})
+	}
+}
+
+// deafened is a connection that stops taking what is sent before its end is received.
+type deafened struct {
+	transport.Conn
+	deaf atomic.Bool
+}
+
+func (d *deafened) Send(record []byte) error {
+	if d.deaf.Load() {
+		return errors.New("broken pipe")
+	}
+	return d.Conn.Send(record)
+}
+
+func TestPeerStream_aFeedThatMeetsABrokenPipeWaitsForTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := connect(t, Options{Restart: RestartPolicy{Disabled: true}}, memory.Options{}, streaming{})
+		wire, dial := &deafened{}, f.host.connect
+		f.host.connect = func(ctx context.Context, h *handle, e manifest.Entry) (c transport.Conn, p *process.Process, err error) {
+			wire.Conn, p, err = dial(ctx, h, e)
+			return wire, p, err
+		}
+		_, err := f.host.Load(t.Context(), farManifest(), StartOptions{})
+		require.NoError(t, err)
+		f.says("offer tool:a")
+		_, err = f.host.Init(t.Context(), "plugin-session-0", StartOptions{})
+		require.NoError(t, err)
+
+		next := make(chan struct{})
+		done := beginCall(t, f.host, protocol.Call{Key: "tool:a", Feed: func(yield func(json.RawMessage, error) bool) {
+			<-next
+			yield([]byte(`1`), nil)
+		}})
+		f.hears("call 1 tool:a  feeds")
+		wire.deaf.Store(true)
+		close(next)
+		settle()
+		require.NoError(t, f.conn.Close())
+		require.EqualError(t, (<-done).err, "lost: EOF")
+	})
+}
+
+func TestPeerStream_anAnswerEndsTheIdleLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := ready(t, Options{}, memory.Options{}, plain{}, "tool:a")
+		release, items := make(chan struct{}), []string{}
+		done := beginCall(t, f.host, protocol.Call{Key: "tool:a", Idle: 50 * time.Millisecond, Progress: stuck(release, &items)})
+		f.hears("call 1 tool:a  follows")
+		f.says("progress 1 1", "progress 1 2", "answer 1 3")
+		time.Sleep(time.Second) // its caller's
+		close(release)
+		got := <-done
+		require.NoError(t, got.err)
+		require.Equal(t, "3", got.result)
+		require.Equal(t, []string{"1", "2"}, items)
 	})
 }
 
