@@ -16,10 +16,8 @@ import (
 
 // children are what the test binary does as a child, by name, on a directory.
 var children = map[string]func(dir string) error{
-	"holds":    holdLock,
-	"writes":   writeForEver,
-	"full":     fillDisk,
-	"readonly": openReadOnly,
+	"holds":  holdLock,
+	"writes": writeForEver,
 }
 
 // child is the test binary as another process.

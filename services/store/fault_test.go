@@ -20,6 +20,8 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 )
 
+func init() { children["full"], children["readonly"] = fillDisk, openReadOnly }
+
 // Root may write everywhere, so a process of nobody's is asked.
 func TestOpen_aDirectoryThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
