@@ -15,6 +15,7 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // Client asks and commands a running host. Its methods may be called from any
@@ -186,4 +187,11 @@ func (c *Client) lines(ctx context.Context, method, path string, body []byte, li
 	return nil
 }
 
-func lost(err error) error { return fmt.Errorf("the connection to the host: %w", err) }
+// lost is a failure of the connection; one that dial has put into the host's own words
+// stays as it is.
+func lost(err error) error {
+	if own, ok := errors.AsType[*protocol.Error](err); ok {
+		return own
+	}
+	return fmt.Errorf("the connection to the host: %w", err)
+}

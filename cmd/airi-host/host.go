@@ -56,7 +56,12 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		mark = sweep(context.Background(), log)
 	}
 	dialects := []protocol.Dialect{airi.Dialect{}, h.paperclipDialect(list, c.settings)}
+	var observe func(actors.CallEnded)
+	if c.metrics != nil {
+		observe = c.metrics.Observe
+	}
 	h.Host, err = actors.New(actors.Options{
+		Observe:   observe,
 		Version:   version(),
 		Owner:     mark,
 		Log:       log,
