@@ -56,7 +56,7 @@
 //
 // # Limits
 //
-// Limits bound requests at a time, followers, bodies and what waits for each follower.
+// Limits bound connections, requests at a time, followers, bodies and what waits for each follower.
 // A request's header has five seconds and 16 KiB, its body 30 seconds; an answer that is
 // not taken for 30 seconds is given up, but for those of followers.
 package admin

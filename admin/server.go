@@ -40,6 +40,9 @@ type Limits struct {
 	// Requests is how many requests are answered at a time, followers among them; the
 	// next is refused as overloaded: 256. Followers is how many may follow: 64.
 	Requests, Followers int
+	// Connections is how many there may be at one listener; the next wait to be
+	// accepted: 512.
+	Connections int
 	// FollowLines is how many lines may wait for one follower, FollowBytes how many
 	// bytes they may have, beside one line: 4096 and 1 MiB.
 	FollowLines, FollowBytes int
@@ -54,6 +57,7 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	return Limits{
 		Requests: cmp.Or(max(l.Requests, 0), 256), Followers: cmp.Or(max(l.Followers, 0), 64),
+		Connections: cmp.Or(max(l.Connections, 0), 512),
 		FollowLines: cmp.Or(max(l.FollowLines, 0), 4096), FollowBytes: cmp.Or(max(l.FollowBytes, 0), 1<<20),
 		History: cmp.Or(max(l.History, 0), 1000), Body: cmp.Or(max(l.Body, 0), 64<<20),
 		Command: cmp.Or(max(l.Command, 0), 2*time.Minute),
@@ -134,7 +138,7 @@ func (s *Server) Serve(l net.Listener, g Guard) {
 	}
 	s.servers = append(s.servers, server)
 	s.serving.Go(func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(limit(l, s.limits.Connections)); !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("the control API has stopped listening", "address", l.Addr().String(), "error", err)
 		}
 	})

@@ -47,7 +47,7 @@ func (c *cli) printOffers(list []capability.Offer) {
 			owner += "/" + o.Owner.Instance
 		}
 		note := o.Description
-		if !o.Invocable {
+		if !o.Invocable && o.Owner != capability.HostOwner { // what the host offers is answered by its services
 			note = sentence("cannot be called", note)
 		}
 		rows = append(rows, []string{string(o.Key), owner, string(o.State), sentence(o.Reason, note)})
