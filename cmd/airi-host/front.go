@@ -9,7 +9,6 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
-	"github.com/airi-host/airi-host/manifest"
 )
 
 // front is where a running host is asked: its control socket, and HTTP.
@@ -54,27 +53,17 @@ func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front
 }
 
 // serve lets the host be asked.
-func (f *front) serve(c *cli, h *house, list []*manifest.Manifest) {
+func (f *front) serve(c *cli, h *house) {
 	if c.metrics == nil {
 		return
 	}
-	byName := make(map[string]*manifest.Manifest, len(list))
-	names := make([]string, len(list))
-	for i, m := range list {
-		names[i] = m.PluginName()
-		byName[names[i]] = m
-	}
 	f.server = admin.New(h.Host, admin.Options{
-		Version: version(), State: f.dir, Plugins: names, Metrics: c.metrics, Log: h.log,
+		Version: version(), State: f.dir, Plugins: h.roster.names, Metrics: c.metrics, Log: h.log,
 		Start: func(ctx context.Context, plugin string) (actors.SessionInfo, error) {
-			return h.Start(ctx, byName[plugin], c.settings.start(byName[plugin]))
+			return h.start(ctx, c.settings, plugin)
 		},
 		Reload: func(ctx context.Context, plugin, session string) (actors.SessionInfo, error) {
-			var opts actors.StartOptions
-			if m := byName[plugin]; m != nil {
-				opts = c.settings.start(m)
-			}
-			return h.Reload(ctx, session, opts)
+			return h.reload(ctx, c.settings, plugin, session)
 		},
 	})
 	if f.control != nil {

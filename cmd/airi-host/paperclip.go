@@ -16,15 +16,11 @@ import (
 	"github.com/airi-host/airi-host/transport/process"
 )
 
-// paperclipDialect speaks with the workers of the plugins of a list, each within
+// paperclipDialect speaks with the workers of the plugins of the roster, each within
 // what it was granted.
-func (h *house) paperclipDialect(list []*manifest.Manifest, s *settings) protocol.Dialect {
-	plugins := map[string]*manifest.Manifest{}
-	for _, m := range list {
-		plugins[m.PluginName()] = m
-	}
+func (h *house) paperclipDialect(s *settings) protocol.Dialect {
 	return paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
-		m := plugins[far.Plugin]
+		m := h.roster.get(far.Plugin)
 		if m == nil || m.Paperclip == nil {
 			return paperclip.Plugin{}
 		}

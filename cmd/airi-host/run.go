@@ -114,7 +114,7 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 	if err != nil {
 		return errors.Join(err, f.close())
 	}
-	f.serve(c, h, found.Manifests)
+	f.serve(c, h)
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
 	v := c.openView(h.Host, found.Manifests, opts.live)

@@ -13,13 +13,13 @@ import (
 // steering is what each command on a plugin does.
 var steering = map[string]struct{ short, long string }{
 	admin.Start: {"Start a plugin that is stopped or has failed", `Start a plugin of the running host that is stopped, has failed, or was given up; wait until it
-is ready, or needs its configuration. It is run with the manifest and the settings that the host
-read when it began.`},
+is ready, or needs its configuration. Its manifest is read anew; the settings are those that the
+host read when it began.`},
 	admin.Stop: {"Stop a plugin", `Stop a plugin of the running host in good order: its calls in flight may end first. Return when
 nothing of it runs any more. It stays stopped until it is started by hand.`},
-	admin.Reload: {"Stop a plugin and start it anew", `Stop a plugin of the running host and start it anew, so that its code is read again; its
-manifest and the settings are those that the host read when it began. A plugin that is stopped
-is started.`},
+	admin.Reload: {"Stop a plugin and start it anew", `Stop a plugin of the running host and start it anew, so that its code and its manifest are read
+again; one whose manifest is not good any more is left as it is. The settings are those that the
+host read when it began. A plugin that is stopped is started.`},
 }
 
 func (c *cli) steerCommand(command string) *cobra.Command {
