@@ -145,6 +145,12 @@ func TestRun_namesWhoHasItsAddress(t *testing.T) {
 	require.ErrorContains(t, err, "the address is in use: choose another one")
 	require.NoError(t, stranger.Close())
 
+	_, _, err = listenOptions{address: "127.0.0.1:70000", given: true}.listenHTTP(t.Context(), logger)
+	require.ErrorContains(t, err, "--listen 127.0.0.1:70000: the address cannot be had: ")
+	l, _, err = listenOptions{address: "127.0.0.1:70000"}.listenHTTP(t.Context(), logger)
+	require.NoError(t, err)
+	require.Nil(t, l)
+
 	first.signal(t, os.Interrupt)
 	first.wantExit(t, exitDone)
 }

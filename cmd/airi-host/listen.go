@@ -43,8 +43,8 @@ func (o *listenOptions) flags(cmd *cobra.Command) {
 }
 
 // listenHTTP opens the listener for HTTP; nil where there is to be none. That the usual
-// address is taken is no error unless it was asked for: it is told, and the host goes
-// on without.
+// address cannot be had is no error unless it was asked for: it is told, and the host
+// goes on without.
 func (o listenOptions) listenHTTP(ctx context.Context, log *slog.Logger) (net.Listener, admin.Guard, error) {
 	if o.address == listenOff {
 		return nil, admin.Guard{}, nil
@@ -54,18 +54,26 @@ func (o listenOptions) listenHTTP(ctx context.Context, log *slog.Logger) (net.Li
 		return nil, guard, err
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address)
-	switch {
-	case err == nil:
+	if err == nil {
 		return l, guard, nil
-	case !errors.Is(err, syscall.EADDRINUSE):
-		return nil, guard, fmt.Errorf("--listen %s: %w", o.address, bare(err))
 	}
-	taken := fmt.Sprintf("the address is in use%s: choose another one with --listen, e.g. 127.0.0.1:0, or --listen off", o.holder(ctx))
+	err = fmt.Errorf("%w: choose another one with --listen, e.g. 127.0.0.1:0, or --listen off", o.reason(ctx, err))
 	if o.given {
-		return nil, guard, fmt.Errorf("--listen %s: %s", o.address, taken)
+		return nil, guard, fmt.Errorf("--listen %s: %w", o.address, err)
 	}
-	log.Warn("this host does not answer HTTP", "address", o.address, "reason", taken)
+	log.Warn("this host does not answer HTTP", "address", o.address, "reason", err)
 	return nil, guard, nil
+}
+
+// reason says why it cannot listen, without the operation and the address.
+func (o listenOptions) reason(ctx context.Context, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return errors.New("the address is in use" + o.holder(ctx))
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
+	}
+	return fmt.Errorf("the address cannot be had: %w", err)
 }
 
 // check refuses flags that cannot be right, before anything is done.
@@ -74,14 +82,6 @@ func (o listenOptions) check() error {
 		return nil
 	}
 	_, err := o.guard()
-	return err
-}
-
-// bare is a network's error without the operation and the address.
-func bare(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		return op.Err
-	}
 	return err
 }
 
