@@ -25,6 +25,8 @@ type Host struct {
 	dialects map[string]protocol.Dialect
 	programs map[string]protocol.Program
 	launch   Launcher
+	// observe is told of calls that are over; nil where nobody is.
+	observe func(CallEnded)
 	// connect reaches what is not compiled in: startWorker, but in tests.
 	connect  connector
 	runtime  manifest.Runtime
@@ -67,7 +69,7 @@ type Host struct {
 // New makes a host and starts its registry and router. Call Shutdown when done.
 func New(opts Options) (*Host, error) {
 	h := &Host{
-		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, runtime: opts.Runtime,
+		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, observe: opts.Observe, runtime: opts.Runtime,
 		versions: opts.Versions, given: opts.Timeouts, timeouts: opts.Timeouts.withDefaults(), limits: opts.Limits.withDefaults(), ladder: opts.Ladder,
 		restart: opts.Restart.withDefaults(), version: opts.Version, mark: opts.Owner,
 		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, sessions: map[string]*handle{},

@@ -36,6 +36,27 @@ func (h *Host) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 // invoke is Invoke for plugins, which may call each other while the host shuts
 // down.
 func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	if h.observe == nil {
+		return h.perform(ctx, c)
+	}
+	began := time.Now()
+	result, err := h.perform(ctx, c)
+	h.observe(CallEnded{Key: capability.Key(c.Key), Took: time.Since(began), Err: err})
+	return result, err
+}
+
+// CallEnded is a call that is over, as Options.Observe is told of it.
+type CallEnded struct {
+	Key capability.Key
+	// Took is how long the caller waited.
+	Took time.Duration
+	// Err is what the caller got for an error, or nil. A tool's result that says in its
+	// "error" that the call failed is one.
+	Err error
+}
+
+// perform makes a call.
+func (h *Host) perform(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
 	if err := checkFeed(c); err != nil {
 		return nil, err
 	}

@@ -50,6 +50,19 @@ func TestInvoke_passesInputAndResult(t *testing.T) {
 	})
 }
 
+func TestInvoke_whoObservesIsToldOfEveryCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []CallEnded
+		h := startHostWith(t, Options{Observe: func(c CallEnded) { seen = append(seen, c) }}, handling("a", "tool:slow", slowly(time.Second, "1")))
+		startReady(t, h, manifestFor("a"))
+		_, err := h.Invoke(t.Context(), protocol.Call{Key: "tool:slow", Input: []byte(`{}`)})
+		require.NoError(t, err)
+		_, err = h.Invoke(t.Context(), protocol.Call{Key: "tool:none"})
+		require.Error(t, err)
+		require.Equal(t, []CallEnded{{Key: "tool:slow", Took: time.Second}, {Key: "tool:none", Err: err}}, seen)
+	})
+}
+
 func TestInvoke_countsCallsAndThoseThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := func(result string, err error) plugin.Handler {

@@ -44,6 +44,10 @@ type Options struct {
 	// once, by New. Methods of the ecosystem's product that are nobody's here can be
 	// added to what a package of services makes.
 	Methods func(protocol.Plugins) map[string]map[string]protocol.Service
+	// Observe is told of every call of a capability that is over, whoever made it and
+	// whatever became of it: on the caller's goroutine, before the caller goes on, so that
+	// it must be quick. Nil for nobody.
+	Observe func(CallEnded)
 	// Versions are the protocol and API versions that the host speaks, the most
 	// wanted first; the zero value means v1 for both.
 	Versions protocol.VersionRequest

@@ -94,12 +94,10 @@ func gopher() *plugin.Definition {
 		return "too late", nil
 	})
 	plugin.Stream(p, "model:GO-HANG-STREAM", func(ctx context.Context, _ any, emit func(int) error) error {
-		if err := emit(1); err != nil {
-			return err
-		}
+		err := emit(1) // who has it may give up before emit has returned
 		<-ctx.Done()
 		note("stream aborted")
-		return nil
+		return err
 	})
 	plugin.Model(p, "GO-HANG-FED", func(ctx context.Context, _ any) (any, error) {
 		for n, err := range plugin.Feed[int](ctx) {

@@ -177,13 +177,13 @@ func TestDialects_goByThePolicy(t *testing.T) {
 		{plugin: "module", policy: Policy{Company: "acme"}},
 		{plugin: "unknown", policy: Policy{Company: "acme"}},
 	} {
-		all := Dialects(manifests, c.policy, func(string) bool { return true })
+		all := Dialects(Among(manifests), c.policy, func(string) bool { return true })
 		require.Len(t, all, 2)
 		far := all[1].(paperclip.Dialect).Plugin(protocol.Settings{Plugin: c.plugin})
 		require.Equal(t, c.company, far.Company, c.plugin)
 		require.Equal(t, c.grants, far.Grants, c.plugin)
 	}
-	far := Dialects(manifests, Policy{Companies: []string{"acme"}}, nil)[1].(paperclip.Dialect).Plugin(protocol.Settings{Plugin: "plain"})
+	far := Dialects(Among(manifests), Policy{Companies: []string{"acme"}}, nil)[1].(paperclip.Dialect).Plugin(protocol.Settings{Plugin: "plain"})
 	require.True(t, far.Proactive("acme"))
 	require.False(t, far.Proactive("other"))
 }

@@ -30,15 +30,12 @@ type Policy struct {
 	Grants func(plugin string, asked []string) []string
 }
 
-// Dialects are the ecosystems that are built, for the plugins of a list. handles tells
-// whether the host has a method of Paperclip's wire.
-func Dialects(list []*manifest.Manifest, p Policy, handles func(method string) bool) []protocol.Dialect {
-	plugins := map[string]*manifest.Manifest{}
-	for _, m := range list {
-		plugins[m.PluginName()] = m
-	}
+// Dialects are the ecosystems that are built. manifestOf returns the manifest of a
+// plugin, as it is when a session of the plugin begins, or nil; handles tells whether
+// the host has a method of Paperclip's wire.
+func Dialects(manifestOf func(plugin string) *manifest.Manifest, p Policy, handles func(method string) bool) []protocol.Dialect {
 	return []protocol.Dialect{airi.Dialect{}, paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
-		m := plugins[far.Plugin]
+		m := manifestOf(far.Plugin)
 		if m == nil || m.Paperclip == nil {
 			return paperclip.Plugin{}
 		}
@@ -50,6 +47,15 @@ func Dialects(list []*manifest.Manifest, p Policy, handles func(method string) b
 			Handles:        handles,
 		}
 	}}}
+}
+
+// Among looks for a plugin's manifest in a list that does not change.
+func Among(list []*manifest.Manifest) func(plugin string) *manifest.Manifest {
+	plugins := make(map[string]*manifest.Manifest, len(list))
+	for _, m := range list {
+		plugins[m.PluginName()] = m
+	}
+	return func(plugin string) *manifest.Manifest { return plugins[plugin] }
 }
 
 func (p Policy) granted(plugin string, asked []string) []string {

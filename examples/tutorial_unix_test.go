@@ -138,11 +138,14 @@ func (r *reader) write(t *testing.T, b block) {
 	require.NoError(t, os.WriteFile(name, []byte(strings.Join(b.lines, "\n")+"\n"), 0o600))
 }
 
+// serves is a command that listens at the usual address, unless it is told another.
+var serves = regexp.MustCompile(`airi-host run\b`)
+
 // start starts a command line as a shell's foreground job, in a process group of its
 // own, and ends it if it takes too long.
 func (r *reader) start(t *testing.T, line string, output *os.File, group *syscall.SysProcAttr) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command("sh", "-c", line)
+	cmd := exec.Command("sh", "-c", serves.ReplaceAllString(line, "$0 --listen 127.0.0.1:0"))
 	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = output, output, group
 	if group.Setctty {
@@ -205,10 +208,15 @@ func (l *lines) next() (string, bool) {
 // pass.
 var times = regexp.MustCompile(`(?:\d\d:\d\d:\d\d\\?\.\d{3}|\b(?:after|in) [\d.\\]+m?s\b)`)
 
+// usualAddress stands for the one that the kernel has picked.
+const usualAddress = `127\.0\.0\.1:6121`
+
 // want reads the line that is shown; any may come before it where that is said.
 func (l *lines) want(t *testing.T, command, shown string, anything bool) {
 	t.Helper()
-	pattern := regexp.MustCompile("^" + strings.ReplaceAll(times.ReplaceAllLiteralString(regexp.QuoteMeta(shown), times.String()), "…", ".*") + "$")
+	quoted := times.ReplaceAllLiteralString(regexp.QuoteMeta(shown), times.String())
+	quoted = strings.NewReplacer("…", ".*", usualAddress, `127\.0\.0\.1:\d+`).Replace(quoted)
+	pattern := regexp.MustCompile("^" + quoted + "$")
 	for {
 		line, ok := l.next()
 		require.True(t, ok, "%s has ended without printing:\n%s\nIt has printed:\n%s", command, shown, &l.seen)

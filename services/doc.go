@@ -64,6 +64,6 @@
 //
 // # Storage
 //
-// [Memory] keeps state as long as the process lives. Whoever implements [Store] on disk
-// hands it to Options.Store; nothing else changes.
+// [Memory] keeps state as long as the process lives; package store, below this one, keeps
+// it on disk. Whoever has another [Store] hands it to Options.Store; nothing else changes.
 package services

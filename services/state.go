@@ -35,6 +35,15 @@ type StateKey struct {
 	Key string
 }
 
+// Company is the company that the value belongs to; "" if its scope is none. Whose a
+// project or a run is, only the plugin knows.
+func (k StateKey) Company() string {
+	if k.ScopeKind != "company" {
+		return ""
+	}
+	return trim(k.ScopeID)
+}
+
 // defaultNamespace is the reference host's.
 const defaultNamespace = "default"
 
@@ -110,5 +119,5 @@ func readState(call protocol.Call) (StateKey, *params, error) {
 // otherCompany tells that a key belongs to another company than the call. The gate
 // looks at companyId first and may have passed a call whose scopeId is another one.
 func otherCompany(call protocol.Call, key StateKey) bool {
-	return key.ScopeKind == "company" && call.Scope != "" && trim(key.ScopeID) != call.Scope
+	return key.ScopeKind == "company" && call.Scope != "" && key.Company() != call.Scope
 }

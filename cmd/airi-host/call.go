@@ -27,11 +27,12 @@ type callOptions struct {
 	follow  bool
 }
 
-const callText = `Start a host on the plugins of --dir, call a capability, print its JSON result, stop.
+const callText = `Call a capability of the running host and print its JSON result; with --dir start a host on
+the plugins there, call, and stop it.
 
-JSON is the input; - reads it from standard input. Without it there is none. The call is made
-as soon as its KEY is ready, or when no plugin can become ready any more; --timeout bounds
-that wait and the call together. A result with an "error" is a failed call. Problems of other
+JSON is the input; - reads it from standard input. Without it there is none. With --dir the call
+is made as soon as its KEY is ready, or when no plugin can become ready any more; --timeout
+bounds that wait and the call together. A result with an "error" is a failed call. Problems of other
 plugins and what plugins log go to standard error.
 
 With --follow what comes is printed as one JSON object a line: what the plugin reports while
@@ -46,25 +47,33 @@ func (c *cli) callCommand() *cobra.Command {
 		Use:   "call KEY [JSON]",
 		Short: "Call a capability and print its JSON result",
 		Long:  callText,
-		Example: `  airi-host call tool:greet '{"name":"Ada"}' --dir testdata/plugins
+		Example: `  airi-host call tool:greet '{"name":"Ada"}'
+  airi-host call tool:greet '{"name":"Ada"}' --dir testdata/plugins
   echo '{"text":"hello"}' | airi-host call tool:echo - --dir testdata/plugins`,
 		Args: c.arguments(1, 2, "a KEY, and perhaps its JSON input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := opts.call(args[0], time.Now())
+			if err == nil && len(opts.dirs) == 0 && c.config != "" {
+				err = usageError{errors.New("--config is for a host that call starts, on --dir: the running one has its own")}
+			}
 			if err == nil {
 				one.Input, err = c.input(args[1:])
 			}
-			if err == nil {
-				err = c.configure(c.aside())
-			}
 			if err != nil {
+				return err
+			}
+			if len(opts.dirs) == 0 {
+				return c.callRunning(cmd.Context(), one, opts)
+			}
+			if err := c.configure(c.aside()); err != nil {
 				return err
 			}
 			return c.call(cmd.Context(), one, opts)
 		},
 	}
 	c.configFlag(cmd)
-	cmd.Flags().StringSliceVar(&opts.dirs, "dir", nil, "a directory of plugins to start a host on; may be given again")
+	c.askFlag(cmd)
+	cmd.Flags().StringSliceVar(&opts.dirs, "dir", nil, "a directory of plugins to start a host on, instead of asking the running one; may be given again")
 	cmd.Flags().StringVar(&opts.plugin, "plugin", "", "which plugin's capability, where several offer it")
 	cmd.Flags().StringVar(&opts.scope, "scope", "", "the tenant")
 	cmd.Flags().DurationVar(&opts.timeout, "timeout", 0, "the deadline, the start included; 0 or less stands for the defaults: 30s for the start, 30s for the call")
@@ -78,9 +87,6 @@ func (o callOptions) call(key string, now time.Time) (protocol.Call, error) {
 	one := protocol.Call{Key: key, Plugin: o.plugin, Scope: o.scope, Idle: o.idle}
 	if err := capability.Key(key).Validate(); err != nil {
 		return one, usageError{fmt.Errorf("KEY: %w", err)}
-	}
-	if len(o.dirs) == 0 {
-		return one, usageError{errors.New("call needs --dir DIR: asking a host that is already running is not available")}
 	}
 	if o.timeout > 0 {
 		one.Deadline = now.Add(o.timeout)

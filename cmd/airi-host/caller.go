@@ -110,46 +110,20 @@ func (k *caller) anyOwner() bool {
 
 // explain adds what the host cannot know to the error of a call.
 func (k *caller) explain(err error) error {
-	if peer, ok := errors.AsType[*protocol.PeerError](err); ok {
-		return &pluginError{k.call.Key, peer}
-	}
-	switch text := fmt.Sprint(err); {
-	case strings.HasSuffix(text, "give the call a scope, or the host a default one"):
-		return fmt.Errorf("%w (--scope COMPANY, or \"scope\" in the file of --config)", err)
-	case strings.HasSuffix(text, "name the plugin"):
-		err = fmt.Errorf("%w (--plugin NAME)", err)
-	case protocol.CodeOf(err) != protocol.CodeNotFound:
-		return err
-	}
-	if k.late {
+	if k.late && protocol.CodeOf(err) == protocol.CodeNotFound {
 		return &protocol.Error{
 			Code:    protocol.CodeTimeout,
 			Message: fmt.Sprintf("%s was not ready before the deadline (--timeout %s)", k.call.Key, k.timeout),
 		}
 	}
-	if keys := k.invocable(); len(keys) > 0 {
-		return fmt.Errorf("%w; there are: %s", err, strings.Join(keys, ", "))
-	}
-	return err
+	return explain(err, k.call.Key, k.offers)
 }
 
-// maxKeys is how many keys an error lists.
-const maxKeys = 20
-
-// invocable lists what can be called.
-func (k *caller) invocable() []string {
-	var keys []string
-	for _, o := range k.host.Offers() {
-		if o.Invocable && (k.call.Plugin == "" || k.call.Plugin == o.Owner.Plugin) {
-			keys = append(keys, string(o.Key))
-		}
-	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
-	if len(keys) > maxKeys {
-		keys = append(keys[:maxKeys], "…")
-	}
-	return keys
+// offers are those of the plugin that is named, or of all.
+func (k *caller) offers() []capability.Offer {
+	return slices.DeleteFunc(k.host.Offers(), func(o capability.Offer) bool {
+		return k.call.Plugin != "" && k.call.Plugin != o.Owner.Plugin
+	})
 }
 
 // culprits are the plugins that are not ready, where that may be why a call failed.

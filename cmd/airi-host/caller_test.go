@@ -163,7 +163,7 @@ func TestCaller_boundsTheListOfKeys(t *testing.T) {
 	_, err = host.Start(context.Background(), ofProgram("many"), actors.StartOptions{})
 	require.NoError(t, err)
 
-	keys := (&caller{host: host}).invocable()
+	keys := invocable((&caller{host: host}).offers())
 	require.Len(t, keys, maxKeys+1)
 	require.Equal(t, "tool:00", keys[0])
 	require.Equal(t, "…", keys[maxKeys])

@@ -4,6 +4,9 @@
 //	airi-host run DIR…            bring the plugins to ready, then serve
 //	airi-host validate PATH…      report every problem of every manifest
 //	airi-host call KEY [JSON]     call a capability and print its result
+//	airi-host ps, inspect, caps   ask the running host about plugins and what they offer
+//	airi-host logs, events        what plugins say and what happens; -f follows
+//	airi-host start, stop, reload command single plugins of the running host
 //	airi-host lifecycle           print the state machines that the code runs
 //
 // Results go to standard output, logs and errors to standard error. With --output
@@ -16,6 +19,7 @@
 // # How a run reads
 //
 //	discover ─ what is wrong with a manifest is printed, the rest is run
+//	openFront ─ the control socket, and HTTP; a second host on one state ends here
 //	newHost  ─ log, dialects, compiled-in plugins, the bridge for Node
 //	openView ─ on a terminal the live view, a screen
 //	follow   ─ the journal: one goroutine prints every event, in order, or has the
@@ -28,6 +32,11 @@
 //
 // Nothing is decided here: a phase, a limit, an order of stopping come from package
 // actors. This package has flags, signals, exit codes and sentences.
+//
+// # Asking a running host
+//
+// A host that serves has a control socket in its state directory, on which package
+// admin answers; the commands are clients of it, and so is call without --dir.
 //
 // # The wire
 //

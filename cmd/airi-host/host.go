@@ -29,6 +29,8 @@ type house struct {
 	*actors.Host
 	log  *slog.Logger
 	node *bridge.Node
+	// roster has the plugins' manifests.
+	roster *roster
 	// tapped closes when the last frame was logged; nil when none is.
 	tapped <-chan struct{}
 }
@@ -46,7 +48,7 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		return nil, err
 	}
 	c.settings.tellUnknown(list, log)
-	h := &house{log: log, node: &bridge.Node{}}
+	h := &house{log: log, node: &bridge.Node{}, roster: newRoster(list, c.manifests(true))}
 	var hidden *hush // nil unless frames are logged
 	if debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
 		hidden = newHush(c.settings)
@@ -55,10 +57,15 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 	if !once {
 		mark = sweep(context.Background(), log)
 	}
-	dialects := ecosystems.Dialects(list, c.settings.policy(), func(method string) bool {
+	dialects := ecosystems.Dialects(h.roster.get, c.settings.policy(), func(method string) bool {
 		return h.HandlesMethod(manifest.DialectPaperclip, method)
 	})
+	var observe func(actors.CallEnded)
+	if c.metrics != nil {
+		observe = c.metrics.Observe
+	}
 	h.Host, err = actors.New(actors.Options{
+		Observe:   observe,
 		Version:   version(),
 		Owner:     mark,
 		Log:       log,

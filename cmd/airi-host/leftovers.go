@@ -43,18 +43,6 @@ func sweep(ctx context.Context, log *slog.Logger) string {
 	return mark
 }
 
-// stateDir is where what outlives a host is kept.
-func stateDir() (string, error) {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "airi-host"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("the state directory: %w: set XDG_STATE_HOME or HOME", err)
-	}
-	return filepath.Join(home, ".local", "state", "airi-host"), nil
-}
-
 // aMark is what a mark looks like.
 var aMark = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 

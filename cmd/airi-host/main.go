@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/manifest/evaluate"
 )
 
@@ -67,6 +68,10 @@ type cli struct {
 	// configure has read it.
 	config   string
 	settings *settings
+	// stateGiven is --state, or "".
+	stateGiven string
+	// metrics count what a host does that can be asked; nil for others.
+	metrics *admin.Metrics
 }
 
 const (
@@ -111,6 +116,7 @@ func (c *cli) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(c.runCommand(), c.validateCommand(), c.callCommand(), c.lifecycleCommand())
+	root.AddCommand(c.askCommands()...)
 	return root
 }
 

@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(leakless{m}, map[string]func(){"airi-host": main})
 }
 
+// sharedState is the state directory of tests that bring none.
+var sharedState string
+
 // leakless fails tests that leave goroutines behind.
 type leakless struct{ *testing.M }
 
@@ -28,7 +31,8 @@ func (m leakless) Run() int {
 	}
 	defer func() { _ = os.RemoveAll(state) }()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // so that hosts hear it, also when the tests run under nohup
-	_ = os.Setenv("XDG_STATE_HOME", state)                 // whoever runs the tests has a state of their own
+	sharedState = state
+	_ = os.Setenv("XDG_STATE_HOME", state) // whoever runs the tests has a state of their own
 	code := m.M.Run()
 	if code != 0 {
 		return code

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -36,17 +37,35 @@ type child struct {
 	marker string
 }
 
-// startHost starts airi-host; when the test is over nothing of it may be left.
+// startHost starts airi-host; when the test is over nothing of it may be left. It does
+// not listen for HTTP, unless it is told to.
 func startHost(t *testing.T, args ...string) *child {
 	t.Helper()
-	return startCommand(t, exec.Command("airi-host", args...))
+	return startCommand(t, exec.Command("airi-host", unheard(args)...))
+}
+
+// unheard keeps a host from listening where another one may.
+func unheard(args []string) []string {
+	if args[0] == "run" && !slices.Contains(args, "--listen") {
+		return append(slices.Clone(args), "--listen", "off")
+	}
+	return args
+}
+
+// ownState gives a command a state directory of its own, unless the test has one.
+func ownState(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv("XDG_STATE_HOME"); dir != sharedState {
+		return "XDG_STATE_HOME=" + dir
+	}
+	return "XDG_STATE_HOME=" + t.TempDir()
 }
 
 // startCommand starts a command that becomes airi-host.
 func startCommand(t *testing.T, cmd *exec.Cmd) *child {
 	t.Helper()
 	c := &child{cmd: cmd, lines: make(chan string, 4096), marker: t.TempDir()}
-	c.cmd.Env = append(os.Environ(), "TMPDIR="+c.marker, "GORACE="+quickExit)
+	c.cmd.Env = append(os.Environ(), "TMPDIR="+c.marker, "GORACE="+quickExit, ownState(t))
 	c.cmd.Stderr = &c.err
 	var err error
 	c.out, err = c.cmd.StdoutPipe()

@@ -21,6 +21,8 @@ type runOptions struct {
 	// view is one of the views; live is what that comes to.
 	view string
 	live bool
+	// listen says where it is asked over HTTP.
+	listen listenOptions
 }
 
 // The defaults of the flags on time.
@@ -37,6 +39,11 @@ A plugin that fails, or a manifest with a problem, keeps no other plugin from ru
 that crashes is started again after a pause: a second at first, twice as long after each
 further crash, up to five minutes; at the eleventh crash in a row it is given up.
 
+It can be asked while it runs, by 'airi-host ps' and others, through a socket in its state
+directory, where one host runs at a time, and over HTTP at --listen: /healthz, /readyz,
+/metrics, and the control API below /api/v1. Where the usual address is taken it goes on without
+HTTP; with --once there is neither, unless --state or --listen are given.
+
 With --once a crash is a failure, the last lines name each plugin that is not ready, and the
 exit code is 1. A plugin that waits for its configuration keeps --once waiting until the
 start limit.
@@ -47,7 +54,7 @@ with NO_COLOR, and where TERM is dumb; --view live and --view plain choose one o
 
 With --output json the lines are objects with an "event": "phase", "waiting" and "restart" as
 they happen, "problem" and "note" about manifests, "started" with the numbers of "plugins"
-and of those "ready", and "not-ready" for each other one.`
+and of those "ready", "listening" with the "address", and "not-ready" for each other one.`
 
 func (c *cli) runCommand() *cobra.Command {
 	var opts runOptions
@@ -61,6 +68,9 @@ func (c *cli) runCommand() *cobra.Command {
 			if opts.startLimit <= 0 || opts.drain <= 0 {
 				return usageError{errors.New("--start-limit and --drain: expected a time above 0, e.g. 30s")}
 			}
+			if err := opts.listen.check(); err != nil {
+				return err
+			}
 			if err := c.configure(c); err != nil {
 				return err
 			}
@@ -70,10 +80,13 @@ func (c *cli) runCommand() *cobra.Command {
 			}
 			opts.live = live
 			opts.drain = c.settings.drain(opts.drain, cmd.Flags().Changed("drain"))
+			opts.listen.given = cmd.Flags().Changed("listen")
 			return c.run(cmd.Context(), args, opts)
 		},
 	}
 	c.configFlag(cmd)
+	c.stateFlag(cmd, "the directory for what outlives a host, one host at a time")
+	opts.listen.flags(cmd)
 	cmd.Flags().BoolVar(&opts.once, "once", false, "exit as soon as every plugin is ready, has failed, or waits for its configuration at the start limit")
 	cmd.Flags().DurationVar(&opts.startLimit, "start-limit", defaultStartLimit, "how long the start may take before it is reported as it is")
 	cmd.Flags().DurationVar(&opts.drain, "drain", defaultDrain, "how long plugins may take to stop")
@@ -86,12 +99,22 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 	if err != nil {
 		return err
 	}
-	h, err := c.open(found.Manifests, opts.once)
+	st, err := c.newState(opts.once)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = st.close() }() // only a temporary one has anything to close
 	stop, now, release := interrupted(ctx)
 	defer release()
+	f, err := c.openFront(stop, st, opts)
+	if err != nil {
+		return err
+	}
+	h, err := c.open(found.Manifests, opts.once)
+	if err != nil {
+		return errors.Join(err, f.close())
+	}
+	f.serve(c, h)
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
 	v := c.openView(h.Host, found.Manifests, opts.live)
@@ -101,10 +124,11 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 	rep, started := c.start(stop, h.Host, j, found, opts)
 	if started && !opts.once {
 		v.do(doingServe)
+		f.tell(c)
 		c.serve(stop, rep)
 	}
 	v.do(doingStop)
-	err = h.close(now, opts.drain)
+	err = errors.Join(h.close(now, opts.drain), f.close())
 	v.close()
 	if lost := j.wait(); lost > 0 {
 		h.log.Warn("events were not shown: they came too fast", "count", lost)

@@ -40,8 +40,8 @@ var controlling = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 func onConsole(t *testing.T, width, height int, env []string, args ...string) *console {
 	t.Helper()
 	c := &console{screen: vt.NewEmulator(width, height), closed: make(chan struct{}), marker: t.TempDir()}
-	c.cmd = exec.Command("airi-host", args...)
-	c.cmd.Env = append(os.Environ(), "GORACE="+quickExit, "TMPDIR="+c.marker, "TERM=xterm-256color", "NO_COLOR=")
+	c.cmd = exec.Command("airi-host", unheard(args)...)
+	c.cmd.Env = append(os.Environ(), "GORACE="+quickExit, "TMPDIR="+c.marker, "TERM=xterm-256color", "NO_COLOR=", ownState(t))
 	c.cmd.Env = append(c.cmd.Env, env...)
 	var tty *os.File
 	var err error
@@ -316,7 +316,7 @@ func TestScreen_givesTheTerminalBackBeforeItDumps(t *testing.T) {
 // Whoever starts it with nohup wants it to outlive the terminal.
 func TestRun_ignoresAHangupThatWasIgnoredBefore(t *testing.T) {
 	t.Parallel()
-	c := startCommand(t, exec.Command("sh", "-c", `trap "" HUP; exec airi-host run "$0"`, filepath.Join(plugins, "greeter")))
+	c := startCommand(t, exec.Command("sh", "-c", `trap "" HUP; exec airi-host run --listen off "$0"`, filepath.Join(plugins, "greeter")))
 	c.wantLine(t, `^serving 1 plugin;`)
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,14 +12,18 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/airi-host/airi-host/lifecycle"
 )
 
 // The scripts in testdata/script say what a user sees. Beside what testscript has:
 //
 //	exits CODE airi-host …   the exit code is that one
 //	events stdout            every line is a JSON object with an "event"
+//	ready STATE N            a host runs in the state directory, N plugins of it are ready
 //	[node]                   there is Node.js to run modules with
 //	$PLUGINS $BROKEN         the plugins that work, and those that do not
 //	$MACHINES                the golden files of the state machines
@@ -37,6 +42,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"events": events,
+			"ready":  ready,
 		},
 	})
 }
@@ -125,6 +131,37 @@ func events(ts *testscript.TestScript, neg bool, args []string) {
 		var e struct{ Event string }
 		if err := json.Unmarshal(line, &e); err != nil || e.Event == "" {
 			ts.Fatalf("%q is no event: %v", line, err)
+		}
+	}
+}
+
+// ready waits until a host runs in a state directory and so many of its plugins are
+// ready.
+func ready(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: ready STATE N")
+	}
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	host, again := clientOf(ts.MkAbs(args[0])), time.NewTicker(5*time.Millisecond)
+	defer again.Stop()
+	for {
+		list, err := host.Plugins(ctx)
+		n := 0
+		for _, one := range list {
+			if one.Phase == lifecycle.Ready {
+				n++
+			}
+		}
+		if n >= want {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			ts.Fatalf("%d of %d plugins are ready: %v", n, want, err)
 		}
 	}
 }

@@ -33,9 +33,9 @@ func terminal(t *testing.T) (screen, tty *os.File) {
 func onTerminal(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	screen, tty := terminal(t)
-	cmd := exec.Command("airi-host", args...)
+	cmd := exec.Command("airi-host", unheard(args)...)
 	cmd.Stdout, cmd.Stderr = tty, tty
-	cmd.Env = append(os.Environ(), "GORACE="+quickExit, "TMPDIR="+t.TempDir(), "TERM=xterm", "NO_COLOR=")
+	cmd.Env = append(os.Environ(), "GORACE="+quickExit, "TMPDIR="+t.TempDir(), "TERM=xterm", "NO_COLOR=", ownState(t))
 	cmd.Env = append(cmd.Env, env...)
 	require.NoError(t, cmd.Start())
 	require.NoError(t, tty.Close())

@@ -1,0 +1,217 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// Failure is an error as the API tells it, below "error".
+//
+//	code                                    status
+//	invalid                                 400
+//	unauthorized                            401
+//	denied                                  403
+//	not-found                               404
+//	ambiguous, cancelled                    409
+//	configuration                           422
+//	overloaded                              429
+//	internal, failed                        500
+//	plugin, wire, outcome-unknown           502
+//	not-ready                               503
+//	timeout                                 504
+type Failure struct {
+	// Code is a protocol.Code; "plugin" for a plugin's own words, "failed" where no other
+	// fits.
+	Code    protocol.Code `json:"code"`
+	Message string        `json:"message"`
+	// Plugin is whom it is about, if anybody.
+	Plugin string `json:"plugin,omitempty"`
+	// Place is where in the plugin's code it came from, if known; Name the error's class,
+	// Data what else the plugin sent with it.
+	Place string          `json:"place,omitempty"`
+	Name  string          `json:"name,omitempty"`
+	Data  json.RawMessage `json:"data,omitempty"`
+}
+
+// The codes that are often used here, and those that the host's own errors do not have.
+const (
+	codeInvalid    = protocol.CodeInvalid
+	codeNotFound   = protocol.CodeNotFound
+	codeOverloaded = protocol.CodeOverloaded
+	codeInternal   = protocol.CodeInternal
+	codeDenied     = protocol.CodeDenied
+	// codeUnauthorized: there is no token, or a wrong one.
+	codeUnauthorized protocol.Code = "unauthorized"
+	// CodePlugin: the plugin failed the call, in its own words.
+	CodePlugin protocol.Code = "plugin"
+	// CodeFailed: it failed, and no other code fits.
+	CodeFailed protocol.Code = "failed"
+)
+
+var statuses = map[protocol.Code]int{
+	codeInvalid:                 http.StatusBadRequest,
+	codeDenied:                  http.StatusForbidden,
+	codeUnauthorized:            http.StatusUnauthorized,
+	codeNotFound:                http.StatusNotFound,
+	protocol.CodeAmbiguous:      http.StatusConflict,
+	protocol.CodeCancelled:      http.StatusConflict,
+	protocol.CodeConfiguration:  http.StatusUnprocessableEntity,
+	codeOverloaded:              http.StatusTooManyRequests,
+	CodePlugin:                  http.StatusBadGateway,
+	protocol.CodeWire:           http.StatusBadGateway,
+	protocol.CodeOutcomeUnknown: http.StatusBadGateway,
+	protocol.CodeNotReady:       http.StatusServiceUnavailable,
+	protocol.CodeTimeout:        http.StatusGatewayTimeout,
+}
+
+func (f Failure) status() int {
+	if status, ok := statuses[f.Code]; ok {
+		return status
+	}
+	return http.StatusInternalServerError
+}
+
+// Err is the failure as the host's own error.
+func (f Failure) Err() error {
+	if f.Code == CodePlugin {
+		return &protocol.PeerError{Message: f.Message, At: f.Place, Name: f.Name, Data: f.Data}
+	}
+	if f.Code == CodeFailed {
+		return errors.New(f.Message)
+	}
+	// The message has the plugin's name already, where it helps.
+	return &protocol.Error{Code: f.Code, Message: f.Message}
+}
+
+func failureOf(err error) Failure {
+	if peer, ok := errors.AsType[*protocol.PeerError](err); ok {
+		f := Failure{Code: CodePlugin, Message: err.Error(), Place: peer.At, Name: peer.Name}
+		if json.Valid(peer.Data) {
+			f.Data = peer.Data
+		}
+		return f
+	}
+	f := Failure{Code: CodeFailed, Message: err.Error()}
+	if e, ok := errors.AsType[*protocol.Error](err); ok {
+		f.Code, f.Plugin = e.Code, e.Plugin
+	}
+	if errors.Is(err, actors.ErrShutdown) {
+		f.Code = protocol.CodeNotReady
+	}
+	return f
+}
+
+func invalid(format string, args ...any) error {
+	return &protocol.Error{Code: codeInvalid, Message: fmt.Sprintf(format, args...)}
+}
+
+// failed is the body of an answer that is an error.
+type failed struct {
+	Error Failure `json:"error"`
+}
+
+func answerFailure(w http.ResponseWriter, f Failure) {
+	_ = answer(w, f.status(), failed{f}) // who has gone hears nothing
+}
+
+// answer writes a JSON body.
+func answer(w http.ResponseWriter, status int, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encoding the answer: %w", err)
+	}
+	return answerRaw(w, status, "application/json", append(text, '\n'))
+}
+
+func answerRaw(w http.ResponseWriter, status int, kind string, text []byte) error {
+	soon(w)
+	head := w.Header()
+	head.Set("Content-Type", kind)
+	head.Set("Content-Length", strconv.Itoa(len(text)))
+	head.Set("Cache-Control", "no-store")
+	head.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, err := w.Write(text)
+	return err
+}
+
+// soon gives whoever is answered some time to take what comes next.
+func soon(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // in tests there may be no connection
+}
+
+// beginLines begins an answer of JSON objects, one a line.
+func beginLines(w http.ResponseWriter) {
+	head := w.Header()
+	head.Set("Content-Type", "application/x-ndjson")
+	head.Set("Cache-Control", "no-store")
+	head.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(http.StatusOK)
+}
+
+// lineOf makes JSON text one line: where it has a line break, that is no part of a value.
+func lineOf(text []byte) []byte {
+	breaks := func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}
+	if !strings.ContainsAny(string(text), "\n\r") {
+		return text
+	}
+	return []byte(strings.Map(breaks, string(text)))
+}
+
+// query reads the parameters of a request, and refuses those that it does not know.
+type query struct {
+	lines  int
+	follow bool
+	kind   string
+	plugin string
+}
+
+// maxLines is how many lines may be asked for.
+const maxLines = 100_000
+
+func queryOf(r *http.Request, known ...string) (q query, err error) {
+	for name, values := range r.URL.Query() {
+		if !contains(known, name) {
+			return q, invalid("?%s: there is no such parameter here; there are: %s", name, strings.Join(known, ", "))
+		}
+		value := values[0]
+		switch name {
+		case "lines":
+			q.lines, err = strconv.Atoi(value)
+			if err != nil || q.lines < 0 || q.lines > maxLines {
+				return q, invalid("?lines=%s: expected a number from 0 to %d", value, maxLines)
+			}
+		case "follow":
+			if q.follow, err = strconv.ParseBool(value); err != nil {
+				return q, invalid("?follow=%s: expected true or false", value)
+			}
+		case "kind":
+			q.kind = value
+		case "plugin":
+			q.plugin = value
+		}
+	}
+	return q, nil
+}
+
+func contains(list []string, one string) bool {
+	for _, s := range list {
+		if s == one {
+			return true
+		}
+	}
+	return false
+}

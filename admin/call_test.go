@@ -1,0 +1,122 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+func TestCall_givesTheResult(t *testing.T) {
+	r := start(t, Options{})
+	for _, c := range []struct{ input, want string }{
+		{`{"a": [1, 2]}`, `{"a": [1, 2]}`},
+		{"", "null"},
+		{"null", "null"},
+		{`"` + strings.Repeat("x", 1<<20) + `"`, `"` + strings.Repeat("x", 1<<20) + `"`},
+	} {
+		got, err := r.Call(t.Context(), CallRequest{Key: "model:ECHO", Input: json.RawMessage(c.input), Plugin: "talker"})
+		require.NoError(t, err)
+		require.JSONEq(t, c.want, string(got))
+	}
+	got, err := r.Call(t.Context(), CallRequest{Key: "model:COUNTS"})
+	require.NoError(t, err)
+	require.Equal(t, `{ "all": 2}`, string(got), "a result is one line")
+}
+
+func TestCall_failuresHaveCodes(t *testing.T) {
+	r := start(t, Options{})
+	for _, c := range []struct {
+		call CallRequest
+		code protocol.Code
+		text string
+	}{
+		{CallRequest{Key: "model:NONE"}, protocol.CodeNotFound, "nobody offers model:NONE"},
+		{CallRequest{Key: ""}, protocol.CodeInvalid, "the capability's key: a capability's key is empty"},
+		{CallRequest{Key: "model:WAITS", Timeout: Duration(10 * time.Millisecond)}, protocol.CodeTimeout, "the call's own deadline"},
+		{CallRequest{Key: "model:WAITS", Idle: Duration(10 * time.Millisecond)}, protocol.CodeTimeout, "the call's own idle limit"},
+	} {
+		_, err := r.Call(t.Context(), c.call)
+		require.Equal(t, c.code, protocol.CodeOf(err), "%v", err)
+		require.ErrorContains(t, err, c.text)
+	}
+	_, err := r.Call(t.Context(), CallRequest{Key: "model:FAILS"})
+	require.EqualError(t, err, "no luck")
+	_, err = r.Call(t.Context(), CallRequest{Key: "tool:SORRY", Input: json.RawMessage("{}")})
+	peer, ok := errors.AsType[*protocol.PeerError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, "sorry", peer.Message)
+}
+
+func TestCall_bodiesAreHeldToTheirForm(t *testing.T) {
+	r := start(t, Options{Limits: Limits{Body: 100}})
+	for _, c := range []struct {
+		kind, body string
+		status     int
+		text       string
+	}{
+		{"text/plain", `{"key":"model:ECHO"}`, 400, "Content-Type: expected application/json"},
+		{"application/x-www-form-urlencoded", `{"key":"model:ECHO"}`, 400, "Content-Type: expected application/json"},
+		{"application/json", `{"key":"model:ECHO"`, 400, "unexpected EOF"},
+		{"application/json", `{"key":"model:ECHO","imput":1}`, 400, `unknown field \"imput\"`},
+		{"application/json", `{"key":"model:ECHO"} {}`, 400, "found more behind it"},
+		{"application/json", `{"key":"model:ECHO","timeout":"soon"}`, 400, `expected a time such as \"5s\"`},
+		{"application/json", `{"key":"model:ECHO","input":"` + strings.Repeat("x", 100) + `"}`, 400, "larger than 100 bytes, the limit"},
+		{"application/json; charset=utf-8", `{"key":"model:ECHO","input":1,"timeout":"5s"}`, 200, "1"},
+		{"application/json", `{"key":"model:FAILS"}`, 500, `{"error":{"code":"failed","message":"no luck"`},
+		{"application/json", `{"key":"tool:SORRY","input":{}}`, 502, `{"error":{"code":"plugin","message":"sorry"`},
+		{"application/json", `{"key":"model:NONE"}`, 404, `{"error":{"code":"not-found"`},
+	} {
+		status, body := r.send(t, http.MethodPost, pathAPI+"/call", c.body, "Content-Type", c.kind)
+		require.Equal(t, c.status, status, body)
+		require.Contains(t, body, c.text)
+	}
+}
+
+func TestCall_isFollowed(t *testing.T) {
+	r := start(t, Options{})
+	for _, c := range []struct {
+		key  string
+		want []string
+		err  string
+	}{
+		{"model:COUNTS", []string{`{"event":"progress","item":1}`, `{"event":"progress","item":2}`, `{"event":"result","result":{ "all": 2}}`}, ""},
+		{"model:ECHO", []string{`{"event":"result","result":null}`}, ""},
+		{"model:BREAKS", []string{`{"event":"progress","item":1}`}, "broke"},
+		{"model:FAILS", nil, "no luck"},
+	} {
+		var got []string
+		err := r.FollowCall(t.Context(), CallRequest{Key: c.key}, func(line []byte) error {
+			got = append(got, string(line))
+			return nil
+		})
+		if c.err == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, c.err)
+		}
+		require.Equal(t, c.want, got)
+	}
+}
+
+func TestCall_endsWhenItsCallerGoes(t *testing.T) {
+	r := start(t, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.Call(ctx, CallRequest{Key: "model:WAITS", Timeout: Duration(time.Hour)})
+		done <- err
+	}()
+	inFlight := func() int64 { return r.host.Sessions()[0].InFlight }
+	wantEventually(t, func() bool { return inFlight() == 1 }, "the call is in flight")
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	wantEventually(t, func() bool { return inFlight() == 0 }, "the call is over")
+}

@@ -1,0 +1,62 @@
+// Package admin answers one question: how is a running host asked and commanded?
+//
+// A Server speaks HTTP for one actors.Host: the control API in JSON below /api/v1, and
+// what machines look at, /healthz, /readyz and /metrics. It listens wherever it is
+// told to, each listener with its own Guard; a Client speaks with it.
+//
+//	metrics := admin.NewMetrics()
+//	host, err := actors.New(actors.Options{Observe: metrics.Observe, …})
+//	…
+//	server := admin.New(host, admin.Options{Plugins: names, Start: start, Metrics: metrics})
+//	server.Serve(socket, admin.Guard{})  // of this user alone, by the file's mode
+//	server.Serve(tcp, admin.Guard{Loopback: true})
+//	…
+//	err = host.Shutdown(ctx)
+//	err = server.Shutdown(ctx)
+//
+// # The API
+//
+//	GET  /api/v1/host                     HostInfo
+//	GET  /api/v1/plugins                  PluginList: all plugins, also those that are stopped
+//	GET  /api/v1/plugins/NAME             PluginDetail, by a plugin's name or a session's id
+//	GET  /api/v1/plugins/NAME/logs        the end of its log; ?lines=N ?follow=true
+//	POST /api/v1/plugins/NAME/start       PluginInfo, when it is ready or waits for its configuration
+//	POST /api/v1/plugins/NAME/stop        PluginInfo, when nothing of it runs any more
+//	POST /api/v1/plugins/NAME/reload      PluginInfo, as for start
+//	GET  /api/v1/capabilities             CapabilityList; ?plugin=NAME ?kind=KIND
+//	POST /api/v1/call                     CallRequest; the result is the body
+//	GET  /api/v1/logs                     the end of all plugins' logs; ?lines=N ?follow=true
+//	GET  /api/v1/events                   what has happened of late; ?lines=N ?follow=true ?kind=KIND
+//	GET  /api/v1/ready                    Readiness, as /readyz, with status 200 in any case
+//
+// An error is {"error":{"code":…,"message":…,"plugin":…}}, with a status that follows
+// from its code: see Failure. Streams (events, logs, and calls with "follow") are JSON
+// objects, one a line, with an "event": those of actors.EncodeEvent, and
+//
+//	{"event":"gap","missed":12}
+//	{"event":"progress","item":…}
+//	{"event":"result","result":…}
+//	{"event":"error","code":…,"message":…,"plugin":…}
+//
+// What is in version 1 stays: members and events are added, none is changed.
+//
+// # Who may ask
+//
+// Whoever reaches a Unix socket. Over TCP a web page must not command the host, so that
+// a Guard lets only those in who call it by a loopback name, and refuses every request
+// that has an Origin, or comes from another site by the browser's own word, unless the
+// origin is listed. Beyond loopback a token is needed besides.
+//
+// # Who follows
+//
+// A follower costs nobody anything: what it has not read waits within Limits, and what
+// does not fit is left out and said so, in its place, by a gap. A call with "follow" is
+// different: its caller is waited for, within the call's own bounds (see package
+// actors).
+//
+// # Limits
+//
+// Limits bound connections, requests at a time, followers, bodies and what waits for each follower.
+// A request's header has five seconds and 16 KiB, its body 30 seconds; an answer that is
+// not taken for 30 seconds is given up, but for those of followers.
+package admin

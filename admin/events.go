@@ -1,0 +1,171 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/airi-host/airi-host/actors"
+)
+
+// keptKinds are the events that are kept for who asks later. Lines of logs are kept by
+// the host, plugin by plugin.
+const keptKinds = actors.KindPhase | actors.KindWaiting | actors.KindCapability | actors.KindDropped | actors.KindRestart
+
+// history keeps the end of what happened in a host, and hands on what happens. One
+// goroutine does so until the host is shut down or the history closed.
+type history struct {
+	sub  *actors.Subscription
+	done chan struct{}
+	most int
+
+	mu sync.Mutex
+	// kept are the last events; the oldest is at next once there are most of them.
+	kept  []event
+	next  int
+	feeds map[*feed]actors.Kind
+	ended bool
+}
+
+// event is an event and its JSON form.
+type event struct {
+	kind actors.Kind
+	text []byte
+}
+
+func newHistory(host *actors.Host, most int) *history {
+	h := &history{
+		sub: host.Subscribe(keptKinds, 0), done: make(chan struct{}), most: most, feeds: map[*feed]actors.Kind{},
+	}
+	go h.read()
+	return h
+}
+
+func (h *history) read() {
+	defer close(h.done)
+	defer h.end()
+	var lost uint64
+	for e := range h.sub.C {
+		if now := h.sub.Dropped(); now > lost {
+			h.lose(now - lost)
+			lost = now
+		}
+		if text, err := actors.EncodeEvent(e); err == nil {
+			h.add(event{e.Kind(), text})
+		}
+	}
+}
+
+func (h *history) add(e event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.kept) < h.most {
+		h.kept = append(h.kept, e)
+	} else {
+		h.kept[h.next] = e
+		h.next = (h.next + 1) % h.most
+	}
+	for f, kinds := range h.feeds {
+		if kinds&e.kind != 0 {
+			f.put(func() []byte { return e.text })
+		}
+	}
+}
+
+func (h *history) lose(n uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for f := range h.feeds {
+		f.lose(n)
+	}
+}
+
+func (h *history) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	for f := range h.feeds {
+		f.end()
+	}
+}
+
+// close ends it, and returns when nothing of it runs any more.
+func (h *history) close() {
+	h.sub.Close()
+	<-h.done
+}
+
+// last returns the end of what is kept of some kinds, oldest first; n of 0 is for all.
+// A feed, if there is one, gets all that comes after it.
+func (h *history) last(kinds actors.Kind, n int, f *feed) (list [][]byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.kept {
+		if e := h.kept[(h.next+i)%len(h.kept)]; e.kind&kinds != 0 {
+			list = append(list, e.text)
+		}
+	}
+	if n > 0 && len(list) > n {
+		list = list[len(list)-n:]
+	}
+	if f != nil {
+		h.feeds[f] = kinds
+		if h.ended {
+			f.end()
+		}
+	}
+	return list
+}
+
+func (h *history) leave(f *feed) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.feeds, f)
+}
+
+func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) error {
+	q, err := queryOf(r, "lines", "follow", "kind")
+	if err != nil {
+		return err
+	}
+	kinds, err := kindsOf(q.kind)
+	if err != nil {
+		return err
+	}
+	if !q.follow {
+		beginLines(w)
+		return writeLines(w, s.history.last(kinds, q.lines, nil))
+	}
+	f, err := s.followers.admit()
+	if err != nil {
+		return err
+	}
+	defer s.followers.leave(f)
+	list := s.history.last(kinds, q.lines, f)
+	defer s.history.leave(f)
+	beginLines(w)
+	if err := writeLines(w, list); err != nil {
+		return err
+	}
+	return s.follow(w, r, f)
+}
+
+// kindsOf reads a list of kinds with commas between them; "" is for all that are kept.
+func kindsOf(list string) (kinds actors.Kind, err error) {
+	if list == "" {
+		return keptKinds, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		one, ok := kindNames[name]
+		if !ok {
+			return 0, invalid("?kind=%s: expected some of phase, waiting, capability, dropped, restart, with commas between them", list)
+		}
+		kinds |= one
+	}
+	return kinds, nil
+}
+
+var kindNames = map[string]actors.Kind{
+	"phase": actors.KindPhase, "waiting": actors.KindWaiting, "capability": actors.KindCapability,
+	"dropped": actors.KindDropped, "restart": actors.KindRestart,
+}

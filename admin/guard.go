@@ -1,0 +1,120 @@
+package admin
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Guard says who may ask through one listener. The zero value lets everybody in who
+// can connect: that is for a Unix socket that only its owner may open.
+type Guard struct {
+	// Loopback lets only those in who call the host by a name or an address of this
+	// machine's loopback, and no web page that is not among Origins.
+	Loopback bool
+	// Token, where it is not empty, must be in the request's Authorization, as
+	// "Bearer TOKEN"; only /healthz is answered without.
+	Token string
+	// Origins are the web pages that may ask, e.g. "http://localhost:5173".
+	Origins []string
+	// Open marks a listener as beyond loopback: names are not looked at, origins are.
+	// It takes a Token.
+	Open bool
+}
+
+// around puts the guard before a handler.
+func (g Guard) around(next http.Handler) http.Handler {
+	if !g.Loopback && !g.Open && g.Token == "" {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f, ok := g.refusal(r); ok {
+			if f.Code == codeUnauthorized {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+			}
+			answerFailure(w, f)
+			return
+		}
+		if g.crossed(w, r) {
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (g Guard) refusal(r *http.Request) (f Failure, refused bool) {
+	origin := r.Header.Get("Origin")
+	switch {
+	case g.Loopback && !isLoopbackHost(r.Host):
+		f = Failure{Code: codeDenied, Message: "the request is for the host " + quoted(r.Host) + ": only localhost and loopback addresses are answered here"}
+	case origin != "" && !slices.Contains(g.Origins, origin):
+		f = Failure{Code: codeDenied, Message: "the request comes from the web page " + quoted(origin) + ", which may not ask this host: list it with --allow-origin"}
+	case origin == "" && isForeign(r.Header.Get("Sec-Fetch-Site")):
+		f = Failure{Code: codeDenied, Message: "the request comes from a web page, which may not ask this host"}
+	case r.URL.Path != pathHealth && r.Method != http.MethodOptions && !g.knows(r.Header.Get("Authorization")):
+		f = Failure{Code: codeUnauthorized, Message: "expected the header \"Authorization: Bearer TOKEN\", with the token of the host's --token-file"}
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+func quoted(s string) string {
+	if len(s) > 100 {
+		s = s[:100] + "…"
+	}
+	return strings.ToValidUTF8("\""+s+"\"", "?")
+}
+
+// isForeign reads a browser's own word of where a request comes from; "none" is one
+// that its user typed.
+func isForeign(site string) bool { return site != "" && site != "none" && site != "same-origin" }
+
+// knows compares tokens in a time that says nothing of them.
+func (g Guard) knows(authorization string) bool {
+	if g.Token == "" {
+		return true
+	}
+	token, _ := strings.CutPrefix(authorization, "Bearer ")
+	given, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.Token))
+	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
+}
+
+// crossed lets the pages of listed origins read what they asked for; it tells whether
+// the request was only the browser's question whether it may.
+func (g Guard) crossed(w http.ResponseWriter, r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	head := w.Header()
+	head.Add("Vary", "Origin")
+	head.Set("Access-Control-Allow-Origin", origin)
+	if r.Method != http.MethodOptions {
+		return false
+	}
+	head.Set("Access-Control-Allow-Methods", "GET, POST")
+	head.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// isLoopbackHost tells whether the Host of a request names this machine's loopback. A
+// page that was brought here by a name of its own, which it has let point to 127.0.0.1,
+// has that name there.
+func isLoopbackHost(host string) bool {
+	name := host
+	if bare, _, err := net.SplitHostPort(host); err == nil {
+		name = bare
+	}
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(name)
+	return err == nil && addr.Unmap().IsLoopback()
+}

@@ -1,0 +1,83 @@
+package admin
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGuard_letsNoWebPageCommandTheHost(t *testing.T) {
+	r := startGuarded(t, Options{}, Guard{Loopback: true, Origins: []string{"http://localhost:5173"}})
+	for _, c := range []struct {
+		header []string
+		status int
+		text   string
+	}{
+		{nil, 200, ""},
+		{[]string{"Host", "localhost:6121"}, 200, ""},
+		{[]string{"Host", "LOCALHOST"}, 200, ""},
+		{[]string{"Host", "127.0.0.1"}, 200, ""},
+		{[]string{"Host", "127.1.2.3:80"}, 200, ""},
+		{[]string{"Host", "[::1]:6121"}, 200, ""},
+		{[]string{"Host", "evil.example"}, 403, `only localhost and loopback addresses`},
+		{[]string{"Host", "localhost.evil.example"}, 403, `only localhost`},
+		{[]string{"Host", "10.0.0.1:6121"}, 403, `only localhost`},
+		{[]string{"Host", "0.0.0.0"}, 403, `only localhost`},
+		{[]string{"Origin", "http://evil.example"}, 403, `the web page \"http://evil.example\", which may not ask this host: list it with --allow-origin`},
+		{[]string{"Origin", "http://localhost:6121"}, 403, "may not ask"},
+		{[]string{"Origin", "null"}, 403, "may not ask"},
+		{[]string{"Origin", "http://localhost:5173"}, 200, ""},
+		{[]string{"Sec-Fetch-Site", "cross-site"}, 403, "may not ask"},
+		{[]string{"Sec-Fetch-Site", "same-site"}, 403, "may not ask"},
+		{[]string{"Sec-Fetch-Site", "none"}, 200, ""},
+	} {
+		for _, path := range []string{pathHealth, pathReady, pathMetrics, pathAPI + "/plugins"} {
+			status, body := r.get(t, path, c.header...)
+			require.Equal(t, c.status, status, "%s %v: %s", path, c.header, body)
+			require.Contains(t, body, c.text)
+		}
+		status, body := r.send(t, http.MethodPost, pathAPI+"/plugins/nobody/stop", "", c.header...)
+		if c.status == 200 {
+			c.status = 404
+		}
+		require.Equal(t, c.status, status, body)
+	}
+}
+
+func TestGuard_answersTheBrowserOfAListedPage(t *testing.T) {
+	r := startGuarded(t, Options{}, Guard{Loopback: true, Token: "0123456789abcdef", Origins: []string{"http://localhost:5173"}})
+	status, _ := r.send(t, http.MethodOptions, pathAPI+"/call", "", "Origin", "http://localhost:5173", "Access-Control-Request-Method", "POST")
+	require.Equal(t, http.StatusNoContent, status)
+	status, _ = r.send(t, http.MethodOptions, pathAPI+"/call", "", "Origin", "http://evil.example", "Access-Control-Request-Method", "POST")
+	require.Equal(t, http.StatusForbidden, status)
+}
+
+func TestGuard_asksForTheToken(t *testing.T) {
+	const token = "a-token-of-some-length"
+	for name, g := range map[string]Guard{"loopback": {Loopback: true, Token: token}, "open": {Open: true, Token: token}} {
+		t.Run(name, func(t *testing.T) {
+			r := startGuarded(t, Options{}, g)
+			for _, c := range []struct {
+				authorization string
+				status        int
+			}{
+				{"Bearer " + token, 200},
+				{token, 200},
+				{"Bearer " + token + "x", 401},
+				{"Bearer ", 401},
+				{"Basic " + token, 401},
+				{"", 401},
+			} {
+				for _, path := range []string{pathReady, pathMetrics, pathAPI + "/plugins"} {
+					status, body := r.get(t, path, "Authorization", c.authorization)
+					require.Equal(t, c.status, status, "%q %s: %s", c.authorization, path, body)
+				}
+			}
+			status, _ := r.get(t, pathHealth)
+			require.Equal(t, http.StatusOK, status, "whether it lives may be asked without")
+			status, _ = r.get(t, pathHealth, "Origin", "http://evil.example")
+			require.Equal(t, http.StatusForbidden, status)
+		})
+	}
+}

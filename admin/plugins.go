@@ -1,0 +1,248 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// PluginList has all plugins: those that the host is to run in their order, then
+// others. One that has no session is in the phase stopped and has no session's id.
+type PluginList struct {
+	Plugins []actors.SessionInfo `json:"plugins"`
+}
+
+// CapabilityList has what is offered, and by whom.
+type CapabilityList struct {
+	Capabilities []capability.Offer `json:"capabilities"`
+}
+
+func (s *Server) getHost(w http.ResponseWriter, _ *http.Request) error {
+	return answer(w, http.StatusOK, s.info())
+}
+
+func (s *Server) getPlugins(w http.ResponseWriter, _ *http.Request) error {
+	return answer(w, http.StatusOK, PluginList{s.plugins()})
+}
+
+// plugins lists the newest session of each plugin.
+func (s *Server) plugins() []actors.SessionInfo {
+	newest := map[string]actors.SessionInfo{}
+	var others []string
+	for _, one := range s.host.Sessions() { // the oldest first
+		if _, seen := newest[one.Plugin]; !seen && !contains(s.opts.Plugins, one.Plugin) {
+			others = append(others, one.Plugin)
+		}
+		newest[one.Plugin] = one
+	}
+	list := make([]actors.SessionInfo, 0, len(newest))
+	for _, name := range slices.Concat(s.opts.Plugins, others) {
+		one, ok := newest[name]
+		if !ok {
+			one = stopped(name)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// stopped is a plugin that has no session.
+func stopped(plugin string) actors.SessionInfo {
+	return actors.SessionInfo{Plugin: plugin, Phase: lifecycle.Stopped, Worker: actors.WorkerInfo{State: lifecycle.WorkerStopped}}
+}
+
+// find looks for a plugin by its name or by a session's id.
+func (s *Server) find(name string) (actors.SessionInfo, error) {
+	for _, one := range s.plugins() {
+		if one.Plugin == name || one.ID != "" && one.ID == name {
+			return one, nil
+		}
+	}
+	return actors.SessionInfo{}, &protocol.Error{Code: codeNotFound, Message: fmt.Sprintf(
+		"no plugin and no session is called %s; there are: %s", name, strings.Join(s.names(), ", "))}
+}
+
+// maxNames is how many names an error lists.
+const maxNames = 20
+
+func (s *Server) names() []string {
+	var names []string
+	for _, one := range s.plugins() {
+		names = append(names, one.Plugin)
+	}
+	if len(names) > maxNames {
+		names = append(names[:maxNames], "…")
+	}
+	return names
+}
+
+func (s *Server) getPlugin(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.find(r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	detail, err := s.host.Inspect(one.Plugin)
+	if err != nil { // it is stopped
+		detail = actors.Inspection{SessionInfo: one, Offers: []capability.Offer{}, Log: s.host.Logs(one.Plugin, inspectedLines)}
+	}
+	return answer(w, http.StatusOK, detail)
+}
+
+// inspectedLines is how much of a stopped plugin's log is shown, as Host.Inspect does.
+const inspectedLines = 20
+
+func (s *Server) getCapabilities(w http.ResponseWriter, r *http.Request) error {
+	q, err := queryOf(r, "plugin", "kind")
+	if err != nil {
+		return err
+	}
+	list := slices.DeleteFunc(s.host.Offers(), func(o capability.Offer) bool {
+		return q.plugin != "" && o.Owner.Plugin != q.plugin || q.kind != "" && string(o.Key.Kind()) != q.kind
+	})
+	return answer(w, http.StatusOK, CapabilityList{slices.Concat([]capability.Offer{}, list)})
+}
+
+// command makes an order to a plugin a handler. An order that was given is carried out,
+// also when whoever gave it does not wait for that.
+func (s *Server) command(order func(context.Context, actors.SessionInfo) (actors.SessionInfo, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		one, err := s.find(r.PathValue("name"))
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(r.Context()), s.limits.Command, &protocol.Error{
+			Code: protocol.CodeTimeout, Message: fmt.Sprintf("the control API waits for %s at most", s.limits.Command),
+		})
+		defer cancel()
+		after, err := order(ctx, one)
+		if err != nil {
+			return err
+		}
+		if after.Plugin == "" { // it went meanwhile
+			after = stopped(one.Plugin)
+		}
+		return answer(w, http.StatusOK, after)
+	}
+}
+
+func (s *Server) start(ctx context.Context, one actors.SessionInfo) (actors.SessionInfo, error) {
+	switch one.Phase {
+	case lifecycle.Stopped, lifecycle.Failed:
+	default:
+		return one, invalid("plugin %s is not stopped: it is %s (%s); to start it anew, reload it", one.Plugin, one.Phase, one.ID)
+	}
+	if s.opts.Start == nil || !contains(s.opts.Plugins, one.Plugin) {
+		return one, invalid("plugin %s cannot be started from here: it is none of those that this host was told to run", one.Plugin)
+	}
+	s.byHand.set(one.Plugin, false)
+	return s.opts.Start(ctx, one.Plugin)
+}
+
+func (s *Server) stop(ctx context.Context, one actors.SessionInfo) (actors.SessionInfo, error) {
+	s.byHand.set(one.Plugin, true)
+	if one.ID == "" {
+		return one, nil
+	}
+	return s.host.Stop(ctx, one.ID)
+}
+
+func (s *Server) reload(ctx context.Context, one actors.SessionInfo) (actors.SessionInfo, error) {
+	switch {
+	case one.ID == "":
+		return s.start(ctx, one)
+	case s.opts.Reload == nil:
+		return one, invalid("plugin %s cannot be reloaded from here", one.Plugin)
+	}
+	s.byHand.set(one.Plugin, false)
+	return s.opts.Reload(ctx, one.Plugin, one.ID)
+}
+
+// stoppedByHand has the plugins that somebody has stopped: nobody waits for those to be
+// ready. The zero value has none.
+type stoppedByHand struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+func (b *stoppedByHand) set(plugin string, is bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.names == nil {
+		b.names = map[string]bool{}
+	}
+	b.names[plugin] = is
+}
+
+func (b *stoppedByHand) has(plugin string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.names[plugin]
+}
+
+// Readiness tells whether every plugin is ready or degraded, but for those that were
+// stopped by hand.
+type Readiness struct {
+	Ready bool `json:"ready"`
+	// Plugins is how many are awaited.
+	Plugins int `json:"plugins"`
+	// NotReady are those that are not there yet, with the reason where one is known.
+	NotReady []NotReady `json:"notReady,omitempty"`
+}
+
+// NotReady is a plugin that is neither ready nor degraded.
+type NotReady struct {
+	Plugin string          `json:"plugin"`
+	Phase  lifecycle.State `json:"phase"`
+	Reason string          `json:"reason,omitempty"`
+	// Waits are the capabilities that it lacks; NextTry is when it will be started
+	// again, where it has crashed.
+	Waits   []string  `json:"waits,omitempty"`
+	NextTry time.Time `json:"nextTry,omitzero"`
+}
+
+func (s *Server) readiness() Readiness {
+	var r Readiness
+	for _, one := range s.plugins() {
+		if s.byHand.has(one.Plugin) && one.ID == "" {
+			continue
+		}
+		r.Plugins++
+		if one.Phase != lifecycle.Ready && one.Phase != lifecycle.Degraded {
+			r.NotReady = append(r.NotReady, NotReady{one.Plugin, one.Phase, one.Reason, one.Waits, one.Worker.NextRestart})
+		}
+	}
+	r.Ready = len(r.NotReady) == 0
+	return r
+}
+
+func (s *Server) getReady(w http.ResponseWriter, _ *http.Request) error {
+	return answer(w, http.StatusOK, s.readiness())
+}
+
+// getReadyz says by its status what getReady says in its body.
+func (s *Server) getReadyz(w http.ResponseWriter, _ *http.Request) error {
+	r := s.readiness()
+	status := http.StatusOK
+	if !r.Ready {
+		status = http.StatusServiceUnavailable
+	}
+	return answer(w, status, r)
+}
+
+// Health says that the host answers.
+type Health struct {
+	Status string `json:"status"`
+}
+
+func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request) error {
+	return answer(w, http.StatusOK, Health{"ok"})
+}

@@ -1,0 +1,142 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+func TestServer_tellsWhoAnswers(t *testing.T) {
+	r := start(t, Options{Version: "v9", State: "/somewhere"})
+	info, err := r.Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, r.server.info().Started.UTC(), info.Started.UTC())
+	require.Equal(t, r.host.ID(), info.ID)
+	require.Equal(t, "v9", info.Version)
+	require.Equal(t, "/somewhere", info.State)
+	require.NotZero(t, info.PID)
+}
+
+func TestServer_listsPlugins(t *testing.T) {
+	r := start(t, Options{Plugins: []string{"absent", "talker"}})
+	list, err := r.Plugins(t.Context())
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	require.Equal(t, "absent", list[0].Plugin)
+	require.Equal(t, lifecycle.Stopped, list[0].Phase)
+	require.Equal(t, "talker", list[1].Plugin)
+	require.Equal(t, lifecycle.Ready, list[1].Phase)
+}
+
+func TestServer_listsPluginsThatItWasNotToldOf(t *testing.T) {
+	r := start(t, Options{Plugins: []string{}})
+	list, err := r.Plugins(t.Context())
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, "talker", list[0].Plugin)
+	_, err = r.Command(t.Context(), Stop, "talker")
+	require.NoError(t, err)
+	_, err = r.Command(t.Context(), Start, "talker")
+	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
+}
+
+func TestServer_inspects(t *testing.T) {
+	r := start(t, Options{})
+	for _, name := range []string{"talker", "plugin-session-0"} {
+		detail, err := r.Inspect(t.Context(), name)
+		require.NoError(t, err)
+		require.Equal(t, "talker", detail.Plugin)
+		require.Len(t, detail.Offers, 7)
+	}
+	_, err := r.Inspect(t.Context(), "tolker")
+	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
+	require.EqualError(t, err, "no plugin and no session is called tolker; there are: talker")
+}
+
+func TestServer_listsCapabilities(t *testing.T) {
+	r := start(t, Options{})
+	all, err := r.Capabilities(t.Context(), "talker", "model")
+	require.NoError(t, err)
+	require.Len(t, all, 6)
+	require.Equal(t, lifecycle.CapReady, all[0].State)
+	for _, none := range [][2]string{{"other", ""}, {"", "action"}} {
+		list, err := r.Capabilities(t.Context(), none[0], none[1])
+		require.NoError(t, err)
+		require.Empty(t, list)
+	}
+}
+
+func TestServer_stopsStartsAndReloads(t *testing.T) {
+	r := start(t, Options{})
+	info, err := r.Command(t.Context(), Stop, "talker")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Stopped, info.Phase)
+	info, err = r.Command(t.Context(), Stop, "talker")
+	require.NoError(t, err, "what is stopped is stopped")
+	require.Equal(t, lifecycle.Stopped, info.Phase)
+
+	detail, err := r.Inspect(t.Context(), "talker")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Stopped, detail.Phase)
+
+	info, err = r.Command(t.Context(), Start, "talker")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Ready, info.Phase)
+	require.Equal(t, "plugin-session-1", info.ID)
+	_, err = r.Command(t.Context(), Start, "talker")
+	require.EqualError(t, err, "plugin talker is not stopped: it is ready (plugin-session-1); to start it anew, reload it")
+
+	info, err = r.Command(t.Context(), Reload, "talker")
+	require.NoError(t, err)
+	require.Equal(t, "plugin-session-2", info.ID)
+	_, err = r.Command(t.Context(), Stop, "talker")
+	require.NoError(t, err)
+	info, err = r.Command(t.Context(), Reload, "talker")
+	require.NoError(t, err, "what is stopped is started by a reload")
+	require.Equal(t, lifecycle.Ready, info.Phase)
+
+	_, err = r.Command(t.Context(), Start, "nobody")
+	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
+}
+
+func TestServer_isReadyWhenAllPluginsAre(t *testing.T) {
+	r := start(t, Options{Plugins: []string{"talker", "absent"}})
+	status, body := r.get(t, pathReady)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.JSONEq(t, `{"ready":false,"plugins":2,"notReady":[{"plugin":"absent","phase":"stopped"}]}`, body)
+	status, body = r.get(t, pathAPI+"/ready")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, `"ready":false`)
+	status, body = r.get(t, pathHealth)
+	require.Equal(t, http.StatusOK, status)
+	require.JSONEq(t, `{"status":"ok"}`, body)
+
+	// What was stopped by hand is awaited by nobody, until it is started by hand.
+	for _, name := range []string{"absent", "talker"} {
+		_, err := r.Command(t.Context(), Stop, name)
+		require.NoError(t, err)
+	}
+	status, body = r.get(t, pathReady)
+	require.Equal(t, http.StatusOK, status)
+	require.JSONEq(t, `{"ready":true,"plugins":0}`, body)
+	_, err := r.Command(t.Context(), Start, "talker")
+	require.NoError(t, err)
+	var now Readiness
+	_, body = r.get(t, pathReady)
+	require.NoError(t, json.Unmarshal([]byte(body), &now))
+	require.Equal(t, Readiness{Ready: true, Plugins: 1}, now)
+}
+
+func TestServer_aHostThatIsShutDownSaysSo(t *testing.T) {
+	r := start(t, Options{})
+	require.NoError(t, r.host.Shutdown(t.Context()))
+	_, err := r.Call(t.Context(), CallRequest{Key: "model:ECHO"})
+	require.Equal(t, protocol.CodeNotReady, protocol.CodeOf(err))
+	status, _ := r.get(t, pathReady)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+}

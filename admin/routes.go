@@ -1,0 +1,82 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+)
+
+// The paths that are no part of the API.
+const (
+	pathHealth  = "/healthz"
+	pathReady   = "/readyz"
+	pathMetrics = "/metrics"
+	pathAPI     = "/api/v1"
+)
+
+// handler answers one request; its error becomes the answer, unless one has begun.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", s.unknown)
+	for pattern, h := range map[string]handler{
+		"GET " + pathHealth:                          s.getHealth,
+		"GET " + pathReady:                           s.getReadyz,
+		"GET " + pathAPI + "/ready":                  s.getReady,
+		"GET " + pathAPI + "/host":                   s.getHost,
+		"GET " + pathAPI + "/plugins":                s.getPlugins,
+		"GET " + pathAPI + "/plugins/{name}":         s.getPlugin,
+		"GET " + pathAPI + "/plugins/{name}/logs":    s.getLogs,
+		"GET " + pathAPI + "/logs":                   s.getLogs,
+		"GET " + pathAPI + "/events":                 s.getEvents,
+		"GET " + pathAPI + "/capabilities":           s.getCapabilities,
+		"POST " + pathAPI + "/call":                  s.postCall,
+		"POST " + pathAPI + "/plugins/{name}/start":  s.command(s.start),
+		"POST " + pathAPI + "/plugins/{name}/stop":   s.command(s.stop),
+		"POST " + pathAPI + "/plugins/{name}/reload": s.command(s.reload),
+	} {
+		mux.HandleFunc(pattern, s.answering(h))
+	}
+	if s.opts.Metrics != nil {
+		mux.Handle("GET "+pathMetrics, s.opts.Metrics.handler())
+	}
+	return mux
+}
+
+// answering makes a handler's error the answer.
+func (s *Server) answering(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w = &answered{ResponseWriter: w}
+		if err := h(w, r); err != nil && !w.(*answered).begun {
+			answerFailure(w, failureOf(err))
+		}
+	}
+}
+
+// unknown tells what there is where there is nothing.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	f := Failure{Code: codeNotFound, Message: r.Method + " " + r.URL.Path + ": there is no such thing; the API begins with " + pathAPI}
+	if strings.HasPrefix(r.URL.Path, pathAPI+"/") {
+		f.Message = r.Method + " " + r.URL.Path + ": the API has no such path and method; the package admin lists them"
+	}
+	answerFailure(w, f)
+}
+
+// answered knows whether an answer has begun.
+type answered struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (a *answered) WriteHeader(status int) {
+	a.begun = true
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answered) Write(p []byte) (int, error) {
+	a.begun = true
+	return a.ResponseWriter.Write(p)
+}
+
+// Unwrap gives http.ResponseController what lies below.
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }

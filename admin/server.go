@@ -1,0 +1,227 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/airi-host/airi-host/actors"
+)
+
+// Options are what a server knows beside its host. The zero value works.
+type Options struct {
+	// Version is the host's, "" means "dev"; State its state directory, "" for none.
+	Version, State string
+	// Plugins are the names of those that the host is to run, in the order in which
+	// they are listed. Readiness is theirs. Others that run are listed behind them.
+	Plugins []string
+	// Start starts one of the Plugins, as Host.Start does; nil refuses.
+	Start func(ctx context.Context, plugin string) (actors.SessionInfo, error)
+	// Reload starts the plugin of a session anew, as Host.Reload does; nil refuses.
+	Reload func(ctx context.Context, plugin, session string) (actors.SessionInfo, error)
+	// Metrics are served as /metrics; nil for none.
+	Metrics *Metrics
+	// Log is told what goes wrong; nil discards it.
+	Log *slog.Logger
+	// Limits bound what callers can make the server hold.
+	Limits Limits
+}
+
+// Limits bound what those who ask can make the server hold. Zero means the default.
+type Limits struct {
+	// Requests is how many requests are answered at a time, followers among them; the
+	// next is refused as overloaded: 256. Followers is how many may follow: 64.
+	Requests, Followers int
+	// Connections is how many there may be at one listener; the next wait to be
+	// accepted: 512.
+	Connections int
+	// FollowLines is how many lines may wait for one follower, FollowBytes how many
+	// bytes they may have, beside one line: 4096 and 1 MiB.
+	FollowLines, FollowBytes int
+	// History is how many events are kept for who asks later: 1000.
+	History int
+	// Body is the largest body of a call, in bytes: 64 MiB.
+	Body int64
+	// Command bounds a start, a stop and a reload: 2 min.
+	Command time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Requests: cmp.Or(max(l.Requests, 0), 256), Followers: cmp.Or(max(l.Followers, 0), 64),
+		Connections: cmp.Or(max(l.Connections, 0), 512),
+		FollowLines: cmp.Or(max(l.FollowLines, 0), 4096), FollowBytes: cmp.Or(max(l.FollowBytes, 0), 1<<20),
+		History: cmp.Or(max(l.History, 0), 1000), Body: cmp.Or(max(l.Body, 0), 64<<20),
+		Command: cmp.Or(max(l.Command, 0), 2*time.Minute),
+	}
+}
+
+// The limits of one connection.
+const (
+	headerTime  = 5 * time.Second
+	headerBytes = 16 << 10
+	bodyTime    = 30 * time.Second
+	answerTime  = 30 * time.Second
+	idleTime    = time.Minute
+)
+
+// Server answers questions about one host, and passes on commands. All its methods may
+// be called from any goroutine.
+type Server struct {
+	host    *actors.Host
+	opts    Options
+	limits  Limits
+	log     *slog.Logger
+	began   time.Time
+	history *history
+	byHand  stoppedByHand
+	mux     http.Handler
+	// requests is taken by those that are answered.
+	requests  chan struct{}
+	followers followers
+	talk      talk
+
+	// alive ends when followers are to go.
+	alive context.Context
+	end   context.CancelFunc
+
+	mu      sync.Mutex
+	servers []*http.Server
+	down    bool
+	serving sync.WaitGroup
+}
+
+// New makes a server, which keeps the host's events from now on. Call Shutdown when
+// done.
+func New(host *actors.Host, opts Options) *Server {
+	s := &Server{host: host, opts: opts, limits: opts.Limits.withDefaults(), log: opts.Log, began: time.Now()}
+	s.opts.Version = cmp.Or(opts.Version, "dev")
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.requests = make(chan struct{}, s.limits.Requests)
+	s.followers.limits, s.followers.feeds = s.limits, map[*feed]bool{}
+	s.talk.host, s.talk.listeners = host, map[*feed]*listener{}
+	s.alive, s.end = context.WithCancel(context.Background())
+	s.history = newHistory(host, s.limits.History)
+	s.mux = s.routes()
+	if opts.Metrics != nil {
+		opts.Metrics.watch(s)
+	}
+	return s
+}
+
+// Serve answers who connects to the listener, as far as the guard lets them, until
+// Shutdown. It returns at once; the listener is the server's from now on.
+func (s *Server) Serve(l net.Listener, g Guard) {
+	server := &http.Server{
+		Handler:           s.contained(g.around(s.bounded(s.mux))),
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerBytes,
+		BaseContext:       func(net.Listener) context.Context { return s.alive },
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		_ = l.Close() // nobody is to connect
+		return
+	}
+	s.servers = append(s.servers, server)
+	s.serving.Go(func() {
+		if err := server.Serve(limit(l, s.limits.Connections)); !errors.Is(err, http.ErrServerClosed) {
+			s.log.Error("the control API has stopped listening", "address", l.Addr().String(), "error", err)
+		}
+	})
+}
+
+// Shutdown takes no more requests, tells followers that it is over, and lets requests in
+// flight end until ctx does; those that are left then are broken off. It is to be called
+// after the host's own, whose end followers are then told.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.down = true
+	servers := s.servers
+	s.servers = nil
+	s.mu.Unlock()
+	s.history.close()
+	s.followers.end()
+	var errs []error
+	var all sync.WaitGroup
+	for _, one := range servers {
+		all.Go(func() {
+			if err := one.Shutdown(ctx); err != nil {
+				s.end()
+				err = one.Close()
+				s.mu.Lock()
+				errs = append(errs, err)
+				s.mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	s.end()
+	s.serving.Wait()
+	s.talk.pumping.Wait()
+	return errors.Join(errs...)
+}
+
+// contained keeps a panic from breaking off a connection without a word.
+func (s *Server) contained(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			caught := recover()
+			if caught == nil {
+				return
+			}
+			if caught == http.ErrAbortHandler { //nolint:errorlint // the value itself is what net/http asks for
+				panic(caught)
+			}
+			s.log.Error("the control API panicked", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
+			answerFailure(w, Failure{Code: codeInternal, Message: "the host's control API panicked; its log says where"})
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bounded answers so many requests at a time. Whoever only asks whether the host lives
+// is always answered.
+func (s *Server) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != pathHealth {
+			select {
+			case s.requests <- struct{}{}:
+				defer func() { <-s.requests }()
+			default:
+				answerFailure(w, Failure{Code: codeOverloaded, Message: fmt.Sprintf(
+					"%d requests are being answered, the limit: try again later", s.limits.Requests)})
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// HostInfo says who answers.
+type HostInfo struct {
+	// ID names the host among others.
+	ID      string `json:"id"`
+	Version string `json:"version"`
+	PID     int    `json:"pid"`
+	// State is its state directory, "" if it has none.
+	State   string    `json:"state,omitempty"`
+	Started time.Time `json:"started"`
+}
+
+func (s *Server) info() HostInfo {
+	return HostInfo{ID: s.host.ID(), Version: s.opts.Version, PID: os.Getpid(), State: s.opts.State, Started: s.began}
+}

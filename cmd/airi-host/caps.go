@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/capability"
+)
+
+const capsText = `List the capabilities that the running host and its plugins offer.
+
+With --output json there is a line {"event":"offer",…} for each, with its schema and metadata.`
+
+func (c *cli) capsCommand() *cobra.Command {
+	var plugin, kind string
+	cmd := &cobra.Command{
+		Use:     "caps",
+		Short:   "List what the running host's plugins offer",
+		Long:    capsText,
+		Example: "  airi-host caps --kind tool",
+		Args:    c.arguments(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.ask(cmd.Context(), func(ctx context.Context, host *admin.Client) error {
+				list, err := host.Capabilities(ctx, plugin, kind)
+				if err == nil {
+					c.printOffers(list)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&plugin, "plugin", "", "only those of this plugin")
+	cmd.Flags().StringVar(&kind, "kind", "", "only those of this kind, e.g. tool")
+	return cmd
+}
+
+func (c *cli) printOffers(list []capability.Offer) {
+	rows := [][]string{{"CAPABILITY", "OWNER", "STATE", "NOTE"}}
+	for _, o := range list {
+		if c.json() {
+			c.encodeAs("offer", o)
+		}
+		owner := o.Owner.Plugin
+		if o.Owner.Instance != "" {
+			owner += "/" + o.Owner.Instance
+		}
+		note := o.Description
+		if !o.Invocable && o.Owner != capability.HostOwner { // what the host offers is answered by its services
+			note = sentence("cannot be called", note)
+		}
+		rows = append(rows, []string{string(o.Key), owner, string(o.State), sentence(o.Reason, note)})
+	}
+	c.table(rows)
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// The control socket is how the command line asks a running host: a Unix socket in its
+// state directory, which only its user can open.
+
+const controlName = "control.sock"
+
+// askTime is how long another host may take to say who it is.
+const askTime = 2 * time.Second
+
+// control is the socket of this host.
+type control struct {
+	*net.UnixListener
+	path string
+	info fs.FileInfo
+}
+
+// listenControl opens the control socket of a state directory. What a dead host has left
+// there is replaced; of a live one the error tells.
+func listenControl(ctx context.Context, dir string) (*control, error) {
+	if err := probeControl(ctx, dir); err != nil {
+		return nil, err
+	}
+	// It is made in a directory that nobody else can enter, so that there is no moment in
+	// which it can be opened by others, and then takes its place at once.
+	draft, err := os.MkdirTemp(dir, ".control-") // mode 0700
+	if err != nil {
+		return nil, fmt.Errorf("the control socket: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(draft) }()
+	c := &control{path: filepath.Join(dir, controlName)}
+	err = within(draft, func(short string) (err error) {
+		c.UnixListener, err = net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(short, controlName)})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the control socket %s: %w", c.path, err)
+	}
+	c.SetUnlinkOnClose(false) // its name is another one by then
+	if err := c.place(filepath.Join(draft, controlName)); err != nil {
+		return nil, errors.Join(fmt.Errorf("the control socket: %w", err), c.UnixListener.Close())
+	}
+	return c, nil
+}
+
+// place puts the socket where it is looked for.
+func (c *control) place(draft string) (err error) {
+	if err = os.Chmod(draft, 0o600); err != nil {
+		return err
+	}
+	if err = os.Rename(draft, c.path); err != nil {
+		return err
+	}
+	c.info, err = os.Lstat(c.path)
+	return err
+}
+
+// Close stops listening and removes the socket, if it is still ours.
+func (c *control) Close() error {
+	err := c.UnixListener.Close()
+	if now, lost := os.Lstat(c.path); lost == nil && os.SameFile(now, c.info) {
+		err = errors.Join(err, os.Remove(c.path))
+	}
+	return err
+}
+
+// probeControl fails when a live host, or something that is no socket, is in the place
+// of a directory's control socket.
+func probeControl(ctx context.Context, dir string) error {
+	path := filepath.Join(dir, controlName)
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("the control socket: %w", err)
+	case info.Mode()&fs.ModeSocket == 0:
+		return fmt.Errorf("%s: expected a socket: remove what is there, or choose another directory with --state", path)
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	conn, err := dialControl(ctx, dir)
+	if nobodyListens(err) {
+		return nil
+	}
+	who := "another host"
+	if err == nil {
+		_ = conn.Close() // it only showed that somebody is there
+		if other, err := clientOf(dir).Info(ctx); err == nil {
+			who = fmt.Sprintf("another host (pid %d)", other.PID)
+		}
+	}
+	return fmt.Errorf("%s runs here, in %s: ask it with 'airi-host ps', or give this one a directory of its own with --state", who, dir)
+}
+
+// nobodyListens tells whether a connection failed since there is no host.
+func nobodyListens(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOTDIR)
+}
+
+func dialControl(ctx context.Context, dir string) (conn net.Conn, err error) {
+	err = within(dir, func(short string) (err error) {
+		conn, err = (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(short, controlName))
+		return err
+	})
+	return conn, err
+}
+
+// clientOf asks the host of a state directory.
+func clientOf(dir string) *admin.Client {
+	return admin.NewClient(func(ctx context.Context) (net.Conn, error) {
+		conn, err := dialControl(ctx, dir)
+		if nobodyListens(err) {
+			return nil, &protocol.Error{Code: protocol.CodeNotFound, Message: fmt.Sprintf(
+				"no host runs here (%s): start one with 'airi-host run DIR…', or name the directory of one with --state", dir)}
+		}
+		return conn, err
+	})
+}
+
+// maxSocketPath is how long the path of a socket may be, in bytes, on the least of the
+// systems (a zero byte is behind it).
+const maxSocketPath = 103
+
+// within gives a name of the directory that is short enough for a socket in it. Where
+// the directory's own is not, that is a link, which is gone when use returns: a socket
+// goes by what its path led to.
+func within(dir string, use func(short string) error) error {
+	if fits(dir) {
+		return use(dir)
+	}
+	base := os.TempDir()
+	if !fits(filepath.Join(base, "airi-host-1234567890", "d")) {
+		base = "/tmp"
+	}
+	place, err := os.MkdirTemp(base, "airi-host-") // mode 0700
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(place) }()
+	link := filepath.Join(place, "d")
+	if err := os.Symlink(dir, link); err != nil {
+		return err
+	}
+	return use(link)
+}
+
+func fits(dir string) bool { return len(dir)+1+len(controlName) <= maxSocketPath }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/admin"
+)
+
+const eventsText = `Show what has happened in the running host of late: phases, what plugins wait for,
+capabilities that came and went, crashes, and what was dropped. The host keeps the last
+thousand events.
+
+With -f what comes is shown too, until Ctrl-C or the host's end. Whoever reads too slowly
+misses events, and is told how many. With --output json the lines are objects, those of run
+and {"event":"gap","missed":…}.`
+
+func (c *cli) eventsCommand() *cobra.Command {
+	var lines int
+	var follow bool
+	var kinds string
+	cmd := &cobra.Command{
+		Use:     "events",
+		Short:   "Show what happens in the running host",
+		Long:    eventsText,
+		Example: "  airi-host events -f --kind phase,restart",
+		Args:    c.arguments(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkLines(lines); err != nil {
+				return err
+			}
+			return c.follow(cmd.Context(), follow, func(ctx context.Context, host *admin.Client) error {
+				show, err := c.lineShower(ctx, host)
+				if err != nil {
+					return err
+				}
+				return host.Events(ctx, kinds, lines, follow, show)
+			})
+		},
+	}
+	linesFlag(cmd, &lines, &follow)
+	cmd.Flags().StringVar(&kinds, "kind", "", "only some kinds: phase, waiting, capability, dropped, restart, with commas in between")
+	return cmd
+}
+
+// lineShower shows the lines of a stream: as they come with --output json, else for
+// people, in columns.
+func (c *cli) lineShower(ctx context.Context, host *admin.Client) (func([]byte) error, error) {
+	if c.json() {
+		return func(line []byte) error {
+			c.write(line)
+			return nil
+		}, nil
+	}
+	list, err := host.Plugins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := layout{color: c.out.color}
+	for _, one := range list {
+		l.names = max(l.names, min(maxNames, len([]rune(one.Plugin))))
+	}
+	return func(line []byte) error {
+		text, err := l.streamed(line)
+		if err == nil {
+			c.say("%s", text)
+		}
+		return err
+	}, nil
+}
+
+// streamed is a line of a stream for people. One of a newer host that we do not know is
+// shown as it is.
+func (l layout) streamed(line []byte) (string, error) {
+	var head struct {
+		Event  string
+		Missed uint64
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return "", fmt.Errorf("the host's line %q: %w", clip(string(line), 80), err)
+	}
+	switch head.Event {
+	case "gap":
+		return fmt.Sprintf("… %d lines were missed: they came too fast", head.Missed), nil
+	case actors.KindPhase.String():
+		return shown(line, l.phase)
+	case actors.KindWaiting.String():
+		return shown(line, l.waiting)
+	case actors.KindRestart.String():
+		return shown(line, l.restart)
+	case actors.KindCapability.String():
+		return shown(line, l.capability)
+	case actors.KindDropped.String():
+		return shown(line, l.dropped)
+	case actors.KindLog.String():
+		return shown(line, l.logged)
+	default:
+		return printable(string(line)), nil
+	}
+}
+
+// shown reads an event and shows it.
+func shown[E any](line []byte, show func(E) string) (string, error) {
+	var e E
+	if err := json.Unmarshal(line, &e); err != nil {
+		return "", fmt.Errorf("the host's line %q: %w", clip(string(line), 80), err)
+	}
+	return show(e), nil
+}
+
+func (l layout) capability(e actors.CapabilityChanged) string {
+	from := string(e.From)
+	if from == "" {
+		from = "new"
+	}
+	return l.line(e.At.Local(), e.Plugin, printable(sentence(fmt.Sprintf("%s  %s → %s", e.Key, from, e.To), e.Reason)))
+}
+
+func (l layout) dropped(e actors.Dropped) string {
+	return l.line(e.At.Local(), e.Plugin, printable(sentence(fmt.Sprintf("dropped %s, %d so far", e.What, e.Count), e.Detail)))
+}
+
+func (l layout) logged(e actors.Logged) string {
+	return l.line(e.At.Local(), e.Plugin, levelName(e.Level)+"  "+printable(e.Text))
+}

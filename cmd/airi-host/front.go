@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/admin"
+)
+
+// front is where a running host is asked: its control socket, and HTTP.
+type front struct {
+	dir     string
+	control *control
+	http    net.Listener
+	guard   admin.Guard
+	server  *admin.Server
+}
+
+// frontDrain is how long those that are asking may take once the host has ended.
+const frontDrain = time.Second
+
+// openFront opens the sockets of a host that serves, before anything is started. One
+// that is asked once has only those that it was told of. Its close must follow.
+func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front, error) {
+	f := &front{}
+	if !opts.once || !st.temporary {
+		dir, err := st.path()
+		if err != nil {
+			return nil, err
+		}
+		f.dir = dir
+		if f.control, err = listenControl(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	if !opts.once || opts.listen.given {
+		log, err := c.logger()
+		if err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+		if f.http, f.guard, err = opts.listen.listenHTTP(ctx, log); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+	}
+	if f.control != nil || f.http != nil {
+		c.metrics = admin.NewMetrics()
+	}
+	return f, nil
+}
+
+// serve lets the host be asked.
+func (f *front) serve(c *cli, h *house) {
+	if c.metrics == nil {
+		return
+	}
+	f.server = admin.New(h.Host, admin.Options{
+		Version: version(), State: f.dir, Plugins: h.roster.names, Metrics: c.metrics, Log: h.log,
+		Start: func(ctx context.Context, plugin string) (actors.SessionInfo, error) {
+			return h.start(ctx, c.settings, plugin)
+		},
+		Reload: func(ctx context.Context, plugin, session string) (actors.SessionInfo, error) {
+			return h.reload(ctx, c.settings, plugin, session)
+		},
+	})
+	if f.control != nil {
+		f.server.Serve(f.control, admin.Guard{})
+	}
+	if f.http != nil {
+		f.server.Serve(f.http, f.guard)
+	}
+}
+
+// tell tells where the host can be asked over HTTP.
+func (f *front) tell(c *cli) {
+	if f.http == nil {
+		return
+	}
+	if c.json() {
+		c.encode(listeningLine{"listening", f.http.Addr().String(), f.dir})
+	}
+	c.say("listening on http://%s", f.http.Addr())
+}
+
+type listeningLine struct {
+	Event   string `json:"event"`
+	Address string `json:"address"`
+	State   string `json:"state,omitempty"`
+}
+
+// close lets those who ask end, after the host has. It may be called again.
+func (f *front) close() error {
+	var errs []error
+	if f.server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), frontDrain)
+		defer cancel()
+		errs = append(errs, f.server.Shutdown(ctx))
+	}
+	for _, l := range f.listeners() {
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, fmt.Errorf("closing %s: %w", l.Addr(), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (f *front) listeners() (list []net.Listener) {
+	if f.control != nil {
+		list = append(list, f.control)
+	}
+	if f.http != nil {
+		list = append(list, f.http)
+	}
+	return list
+}

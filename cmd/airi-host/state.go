@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+// stateDir is where what outlives a host is kept, unless --state says otherwise.
+func stateDir() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "airi-host"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("the state directory: %w: set XDG_STATE_HOME or HOME", err)
+	}
+	return filepath.Join(home, ".local", "state", "airi-host"), nil
+}
+
+// stateFlag gives a command the flag --state.
+func (c *cli) stateFlag(cmd *cobra.Command, usage string) {
+	cmd.Flags().StringVar(&c.stateGiven, "state", "", usage+" ($XDG_STATE_HOME/airi-host, else ~/.local/state/airi-host)")
+}
+
+// stateOf is the absolute path of the state directory of a host that stays.
+func (c *cli) stateOf() (string, error) {
+	if c.stateGiven == "" {
+		return stateDir()
+	}
+	dir, err := filepath.Abs(c.stateGiven)
+	if err != nil {
+		return "", fmt.Errorf("--state: %w", err)
+	}
+	return dir, nil
+}
+
+// state is the state directory of one host.
+type state struct {
+	// dir is "" until it is asked for, if it is a temporary one.
+	dir       string
+	temporary bool
+}
+
+// newState returns the state directory of --state or, for a host that is asked once and
+// was given none, a temporary one. Its close must follow.
+func (c *cli) newState(once bool) (*state, error) {
+	if once && c.stateGiven == "" {
+		return &state{temporary: true}, nil
+	}
+	dir, err := c.stateOf()
+	return &state{dir: dir}, err
+}
+
+// path returns the directory, and makes it if it is not there, for nobody but us.
+func (s *state) path() (string, error) {
+	if s.temporary {
+		if s.dir != "" {
+			return s.dir, nil
+		}
+		dir, err := os.MkdirTemp("", "airi-host-state-") // mode 0700
+		s.dir = dir
+		return dir, err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return "", fmt.Errorf("the state directory: %w: choose another one with --state", err)
+	}
+	return s.dir, nil
+}
+
+// close removes a temporary directory.
+func (s *state) close() error {
+	if !s.temporary || s.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/admin"
+)
+
+// steering is what each command on a plugin does.
+var steering = map[string]struct{ short, long string }{
+	admin.Start: {"Start a plugin that is stopped or has failed", `Start a plugin of the running host that is stopped, has failed, or was given up; wait until it
+is ready, or needs its configuration. Its manifest is read anew; the settings are those that the
+host read when it began.`},
+	admin.Stop: {"Stop a plugin", `Stop a plugin of the running host in good order: its calls in flight may end first. Return when
+nothing of it runs any more. It stays stopped until it is started by hand.`},
+	admin.Reload: {"Stop a plugin and start it anew", `Stop a plugin of the running host and start it anew, so that its code and its manifest are read
+again; one whose manifest is not good any more is left as it is. The settings are those that the
+host read when it began. A plugin that is stopped is started.`},
+}
+
+func (c *cli) steerCommand(command string) *cobra.Command {
+	return &cobra.Command{
+		Use:     command + " NAME…",
+		Short:   steering[command].short + " of the running host",
+		Long:    steering[command].long + "\n\nSeveral are handled one after the other; the first failure ends that.",
+		Example: "  airi-host " + command + " greeter",
+		Args:    c.arguments(1, 0, "at least one NAME, a plugin's"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd.Context(), func(ctx context.Context, host *admin.Client) error {
+				for _, name := range args {
+					now, err := host.Command(ctx, command, name)
+					if err != nil {
+						return err
+					}
+					c.printSteered(now)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func (c *cli) printSteered(one actors.SessionInfo) {
+	if c.json() {
+		c.encodeAs("plugin", one)
+	}
+	session := ""
+	if one.ID != "" {
+		session = " (" + one.ID + ")"
+	}
+	c.say("%s", printable(sentence(one.Plugin+" is "+string(one.Phase)+session, noteOf(one, time.Now()))))
+}

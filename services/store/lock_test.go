@@ -1,0 +1,91 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAcquire_tellsWhoHoldsIt(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "for it")
+	lock, err := Acquire(dir)
+	require.NoError(t, err)
+	require.Equal(t, dir, lock.Dir())
+
+	_, err = Acquire(dir)
+	var locked *LockedError
+	require.ErrorAs(t, err, &locked)
+	require.Equal(t, os.Getpid(), locked.Holder.PID)
+	require.WithinDuration(t, time.Now(), locked.Holder.Since, 10*time.Second)
+	require.ErrorContains(t, err, filepath.Join(dir, LockName)+": held by the host with process id ")
+	require.ErrorContains(t, err, "stop that one, or name another directory")
+
+	require.NoError(t, lock.Release())
+	again, err := Acquire(dir)
+	require.NoError(t, err)
+	require.NoError(t, again.Release())
+}
+
+func TestAcquire_aLockThatIsLeftBehindMeansNothing(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, LockName), []byte(`{"pid":1,"since":"2020-01-01T00:00:00Z"}`), 0o600))
+	lock, err := Acquire(dir)
+	require.NoError(t, err)
+	_, err = Acquire(dir)
+	var locked *LockedError
+	require.ErrorAs(t, err, &locked)
+	require.Equal(t, os.Getpid(), locked.Holder.PID)
+	require.NoError(t, lock.Release())
+}
+
+func TestAcquire_aHolderThatIsNotNamedIsOne(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := Acquire(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, lock.Release()) }()
+	require.NoError(t, os.Truncate(filepath.Join(dir, LockName), 0))
+	_, err = Acquire(dir)
+	require.ErrorContains(t, err, "held by another host;")
+}
+
+func TestAcquire_oneOfManyGetsIt(t *testing.T) {
+	dir := t.TempDir()
+	locks := make(chan *Lock, 16)
+	var all sync.WaitGroup
+	for range cap(locks) {
+		all.Go(func() {
+			if lock, err := Acquire(dir); err == nil {
+				locks <- lock
+			}
+		})
+	}
+	all.Wait()
+	require.Len(t, locks, 1)
+	require.NoError(t, (<-locks).Release())
+}
+
+func TestAcquire_endsWithItsProcess(t *testing.T) {
+	dir := t.TempDir()
+	child := startChild(t, "holds", dir)
+	child.wantLine("held")
+	_, err := Acquire(dir)
+	var locked *LockedError
+	require.ErrorAs(t, err, &locked)
+	require.Equal(t, child.cmd.Process.Pid, locked.Holder.PID)
+	child.kill()
+	lock, err := Acquire(dir)
+	require.NoError(t, err)
+	require.NoError(t, lock.Release())
+}
+
+func TestAcquire_namesAPathThatIsNoDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err := Acquire(file)
+	require.ErrorContains(t, err, file)
+	require.ErrorContains(t, err, "state directory")
+}
