@@ -31,7 +31,7 @@ const callText = `Call a capability of the running host and print its JSON resul
 the plugins there, call, and stop it.
 
 JSON is the input; - reads it from standard input. Without it there is none. With --dir the call
-is made as soon as its KEY is ready, or when no plugin can become ready any more; --timeout
+is made as soon as it is clear who answers, or when no plugin can become ready any more; --timeout
 bounds that wait and the call together. A result with an "error" is a failed call. Problems of other
 plugins and what plugins log go to standard error.
 
@@ -151,6 +151,9 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 		journal: follow(h.Host, func(actors.Event) {}), start: c.settings.start,
 	}
 	result, err := caller.run(stop)
+	if c.unread(err) {
+		return h.close(now, c.settings.drain(callDrain, false))
+	}
 	if err != nil {
 		c.aside().printShortfalls(caller.culprits(err))
 	}
@@ -193,10 +196,18 @@ func (c *cli) printResult(result json.RawMessage, follow bool) error {
 	return nil
 }
 
-// printItem prints an item that comes before the result.
+// printItem prints an item that comes before the result. It fails when nothing can be
+// printed any more, which ends the call.
 func (c *cli) printItem(item json.RawMessage) error {
 	c.encode(itemLine{"progress", item})
-	return nil
+	return c.out.loss()
+}
+
+// unread tells that a call ended because its items cannot be printed any more. What is to
+// be said about that is the output's failure, if it is one.
+func (c *cli) unread(err error) bool {
+	lost := c.out.loss()
+	return lost != nil && errors.Is(err, lost)
 }
 
 type itemLine struct {

@@ -45,6 +45,9 @@ func (k *caller) run(stop context.Context) (json.RawMessage, error) {
 		return nil, errInterrupted
 	}
 	result, err := k.host.Invoke(stop, k.call)
+	if err != nil && stop.Err() != nil {
+		return nil, errGaveUp
+	}
 	return result, k.explain(err)
 }
 
@@ -103,9 +106,29 @@ func (k *caller) deadline() <-chan time.Time {
 }
 
 // anyOwner tells whether the first owner that is ready will do: an event is for all
-// who listen, and a plugin that was named is to be waited for.
+// who listen, several owners of some kinds are an error, one of a higher priority goes
+// before, and a plugin that was named is to be waited for.
 func (k *caller) anyOwner() bool {
-	return k.call.Plugin == "" && capability.Key(k.call.Key).Kind() != capability.KindEvent
+	if k.call.Plugin != "" {
+		return false
+	}
+	switch capability.Key(k.call.Key).Kind() {
+	case capability.KindEvent, capability.KindData, capability.KindJob, capability.KindWebhook,
+		capability.KindHTTP, capability.KindEnvironment:
+		return false
+	default:
+		return k.samePriority()
+	}
+}
+
+// samePriority tells that no plugin goes before another.
+func (k *caller) samePriority() bool {
+	for _, m := range k.list {
+		if m.Host.Priority != k.list[0].Host.Priority {
+			return false
+		}
+	}
+	return true
 }
 
 // explain adds what the host cannot know to the error of a call.

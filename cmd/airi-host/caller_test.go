@@ -152,6 +152,69 @@ func TestCaller_endsWhenItIsInterrupted(t *testing.T) {
 	require.ErrorIs(t, err, errInterrupted)
 }
 
+func TestCaller_knowsAllOwnersWhereThatMatters(t *testing.T) {
+	for name, row := range map[string]struct {
+		key      string
+		priority int
+		want     string
+	}{
+		"one owner at a time": {"data:d", 0, "data:d is offered by several plugins (quick, slow)"},
+		"a higher priority":   {"tool:t", 1, `"slow"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			later := make(chan struct{})
+			owner := func(name string, initial <-chan struct{}) protocol.Program {
+				p := say(name, initial)
+				plugin.Data(p, "d", func(context.Context, any) (string, error) { return name, nil })
+				plugin.Tool(p, "t", func(context.Context, any) (plugin.Result, error) { return plugin.Result{Data: name}, nil })
+				return p
+			}
+			now := make(chan struct{})
+			close(now)
+			host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"quick": owner("quick", now), "slow": owner("slow", later)}})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, host.Shutdown(context.Background())) }()
+			slow := ofProgram("slow")
+			slow.Host.Priority = row.priority
+			phases := host.Subscribe(actors.KindPhase, 0)
+			defer phases.Close()
+			go func() {
+				for e := range phases.C {
+					if e := e.(actors.PhaseChanged); e.Plugin == "quick" && e.To == lifecycle.Ready {
+						time.AfterFunc(50*time.Millisecond, func() { close(later) })
+						return
+					}
+				}
+			}()
+			k := &caller{
+				host: host, list: manifests(slow, ofProgram("quick")), call: protocol.Call{Key: row.key},
+				journal: follow(host, func(actors.Event) {}),
+			}
+			result, err := k.run(context.Background())
+			require.Contains(t, string(result)+fmt.Sprint(err), row.want)
+		})
+	}
+}
+
+func TestCaller_endsACallThatIsInterrupted(t *testing.T) {
+	stop, cancel := context.WithCancel(context.Background())
+	p := plugin.Define("counts")
+	plugin.Model(p, "HANG", func(ctx context.Context, _ any) (any, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"counts": p}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Shutdown(context.Background())) }()
+	k := &caller{
+		host: host, list: manifests(ofProgram("counts")), call: protocol.Call{Key: "model:HANG"},
+		journal: follow(host, func(actors.Event) {}),
+	}
+	_, err = k.run(stop)
+	require.ErrorIs(t, err, errGaveUp)
+}
+
 func TestCaller_boundsTheListOfKeys(t *testing.T) {
 	p := plugin.Define("many")
 	for i := range 2 * maxKeys {

@@ -22,7 +22,7 @@ func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptio
 		if opts.follow {
 			return explain(host.FollowCall(ctx, request, func(line []byte) error {
 				c.write(line)
-				return nil
+				return c.out.loss()
 			}), one.Key, offered(ctx, host, one.Plugin))
 		}
 		result, err := host.Call(ctx, request)
@@ -31,6 +31,9 @@ func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptio
 		}
 		return c.printResult(result, false)
 	})
+	if c.unread(err) {
+		return nil
+	}
 	if err != nil && opts.follow && !c.json() {
 		c.encode(lineOf(err))
 	}
