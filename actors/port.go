@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -93,12 +94,15 @@ func (p *port) run(step protocol.Step, gen int, _ json.RawMessage) {
 			return
 		}
 		go func() {
-			defer cancel()
-			err := p.hook(ctx, step)
-			p.host.logPanic(p.h, err)
-			if ctx.Err() == nil { // else the session knows already, and says it better
-				p.h.self.tell(ran{gen, step, err})
-			}
+			err := errExited
+			defer func() {
+				p.host.logPanic(p.h, err)
+				if ctx.Err() == nil { // else the session knows already, and says it better
+					p.h.self.tell(ran{gen, step, err})
+				}
+				cancel()
+			}()
+			err = p.hook(ctx, step)
 		}()
 	})
 }
@@ -148,10 +152,16 @@ func (p *port) post(f func()) {
 }
 
 func (p *port) pump() {
+	done := false
+	defer func() {
+		if !done { // a listener ended the goroutine, which is not its own
+			go p.pump()
+		}
+	}()
 	for {
 		p.mu.Lock()
 		if len(p.queue) == 0 {
-			p.pumping, p.queue = false, nil
+			p.pumping, p.queue, done = false, nil, true
 			p.mu.Unlock()
 			return
 		}
@@ -170,16 +180,22 @@ func (p *port) invoke(c *call) {
 	}
 	p.host.sys.servers.Schedule(func() {
 		var result json.RawMessage
-		err := contain(func() (err error) {
+		err := errExited
+		defer func() { p.answer(c, result, err) }()
+		err = contain(func() (err error) {
 			result, err = p.inner.Invoke(c.ctx, &c.Call)
 			return err
 		})
-		p.host.logPanic(p.h, err)
-		if !c.complete(result, err) {
-			p.h.busy.Add(-1)
-			p.host.drop(p.h, "late-answer", c.Key, 1)
-		}
 	})
+}
+
+// answer ends a call as its handler did.
+func (p *port) answer(c *call, result json.RawMessage, err error) {
+	p.host.logPanic(p.h, err)
+	if !c.complete(result, err) {
+		p.h.busy.Add(-1)
+		p.host.drop(p.h, "late-answer", c.Key, 1)
+	}
 }
 
 // cancel has nothing to tell, since the call's context has ended; the handler is
@@ -282,6 +298,9 @@ func (p *port) request(build func(chan<- error) any) error {
 	}
 	return err
 }
+
+// errExited is the failure of somebody else's code that did not return, nor panic.
+var errExited = errors.New("it ended its goroutine instead of returning: runtime.Goexit, or a test's FailNow")
 
 // contain runs somebody else's code: a panic becomes an error.
 func contain(f func() error) (err error) {

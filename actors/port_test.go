@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,5 +172,39 @@ func TestPort_aProgramThatOpensNothingFails(t *testing.T) {
 		_, err := h.Start(t.Context(), manifestFor("a"), StartOptions{})
 		require.EqualError(t, err, "plugin a: its program a opened nothing: expected a port")
 		require.EqualError(t, kept.Emit(protocol.Event{Name: "x"}), err.Error(), "its home has ended")
+	})
+}
+
+// TestPort_codeThatEndsItsGoroutineFailsAtOnce: t.FailNow in a handler does so.
+func TestPort_codeThatEndsItsGoroutineFailsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		exits := func(context.Context, json.RawMessage) (json.RawMessage, error) { runtime.Goexit(); return nil, nil }
+		heard := 0
+		p := handling("a", "tool:exits", exits).OnInit(func(_ context.Context, s *plugin.Session) error {
+			s.Listen(func(protocol.Event) { heard++; runtime.Goexit() })
+			return nil
+		})
+		plugin.Handle(p, "data:fed", hearsAll)
+		begun := plugin.Define("b").OnInit(hook(func(context.Context) error { runtime.Goexit(); return nil }))
+		h := startHostWith(t, Options{Dialects: []protocol.Dialect{counting{}}}, p, begun)
+		startReady(t, h, manifestFor("a"))
+		settle()
+		require.Equal(t, 3, heard, "it hears on")
+
+		began := time.Now()
+		for _, c := range []protocol.Call{{Key: "tool:exits"}, {Key: "tool:exits", Idle: time.Second}} {
+			_, err := h.Invoke(t.Context(), c)
+			require.ErrorIs(t, err, errExited)
+		}
+		require.Zero(t, wantPhase(t, h, "a", lifecycle.Ready).Busy)
+		got, err := h.Invoke(t.Context(), protocol.Call{Key: "data:fed", Feed: func(yield func(json.RawMessage, error) bool) {
+			yield([]byte(`1`), nil)
+			runtime.Goexit()
+		}})
+		require.NoError(t, err)
+		require.JSONEq(t, fmt.Sprintf(`["1",%q]`, errExited), string(got))
+		_, err = h.Start(t.Context(), manifestFor("b"), StartOptions{})
+		require.ErrorIs(t, err, errExited)
+		require.Zero(t, time.Since(began))
 	})
 }

@@ -51,8 +51,13 @@ type fedItem struct {
 // in the caller's code is the stream's failure. A stream that ends when the call is given
 // up has come to no end that the callee could go by: it hears that the call is over.
 func (s *stream) pull(give func(fedItem) bool) {
-	enough := false
-	err := contain(func() error {
+	enough, err := false, errExited
+	defer func() {
+		if !enough && s.caller.Err() == nil && s.ctx.Err() == nil {
+			give(fedItem{err: err, over: true})
+		}
+	}()
+	err = contain(func() error {
 		for item, err := range s.source {
 			if err != nil {
 				return err
@@ -65,8 +70,5 @@ func (s *stream) pull(give func(fedItem) bool) {
 	})
 	if caught, ok := errors.AsType[*panicError](err); ok {
 		s.host.log.Error("a caller's request stream panicked", "callee", s.callee(), "error", caught.Error(), "stack", string(caught.stack))
-	}
-	if !enough && s.caller.Err() == nil && s.ctx.Err() == nil {
-		give(fedItem{err: err, over: true})
 	}
 }
