@@ -232,6 +232,22 @@ func (w *worker) reply(e protocol.Serve, result string) {
 	w.step(protocol.Reply{ID: e.ID, Result: json.RawMessage(result)})
 }
 
+// An event comes to the module's own handlers from the host, and not twice.
+func TestEventa_modulesHearTheirOwnEvents(t *testing.T) {
+	withEveryLibrary(t, func(w *worker) {
+		w.send("do", `"publish"`)
+		w.wantOffer("event:e")
+		e := next[protocol.Serve](w)
+		require.Equal(w.t, "event:e", e.Call.Key)
+		require.Equal(w.t, `"news"`, string(e.Call.Input))
+		w.wantCall("event:e", `"news"`, "")
+		w.reply(e, "")
+		require.Equal(w.t, "event:e", next[protocol.Retracted](w).Key)
+		require.Equal(w.t, `["news"]`, string(next[protocol.Complete](w).Result))
+		w.wantNothing()
+	})
+}
+
 func TestEventa_modulesCall(t *testing.T) {
 	withEveryLibrary(t, func(w *worker) {
 		e := w.act("unary")

@@ -5,7 +5,25 @@ import process2 from "node:process";
 // src/channel.mjs
 import { setMaxListeners } from "node:events";
 
+// src/names.mjs
+var RESERVED = "airi-host:";
+var CONTROL = `${RESERVED}bridge:`;
+var PROTOCOL = 1;
+var HOST_ID = "airi-host-";
+var FUNCTION = "eventa-invoke-fn-";
+var SERVICE = "proj-airi:plugin-sdk:apis:protocol:";
+var CAPABILITY_WAIT = `${SERVICE}capabilities:wait`;
+var CAPABILITY_SNAPSHOT = `${SERVICE}capabilities:snapshot`;
+var LIST_PROVIDERS = `${SERVICE}resources:providers:list-providers`;
+var EVENT = "event:";
+var EVENTA = "@moeru/eventa";
+var SDK = "@proj-airi/plugin-sdk";
+function isSdk(specifier) {
+  return specifier === SDK || specifier === `${SDK}/plugin` || specifier.startsWith(`${SDK}/plugin/`);
+}
+
 // src/asked.mjs
+var isForAll = ({ tag }) => tag.startsWith(EVENT);
 function createAsked({ hears, handles }) {
   const calls = /* @__PURE__ */ new Map();
   let preAborted;
@@ -19,7 +37,7 @@ function createAsked({ hears, handles }) {
     if (isInFlight(step2)) {
       return { leaves: true };
     }
-    if (handles(step2.tag) || step2.invokeId === preAborted || isPart && !hears(`${step2.tag}-receive-${step2.invokeId}`)) {
+    if (handles(step2.tag) && !isForAll(step2) || step2.invokeId === preAborted || isPart && !hears(`${step2.tag}-receive-${step2.invokeId}`)) {
       return { leaves: false };
     }
     return { leaves: true, opens: follows(step2) ? "stream" : "value" };
@@ -200,22 +218,6 @@ function sendFailure(send2, tag, invokeId, error) {
   send2(`${tag}-receive-error-${invokeId}`, { invokeId, content: { error } }, 5);
 }
 
-// src/names.mjs
-var RESERVED = "airi-host:";
-var CONTROL = `${RESERVED}bridge:`;
-var PROTOCOL = 1;
-var HOST_ID = "airi-host-";
-var FUNCTION = "eventa-invoke-fn-";
-var SERVICE = "proj-airi:plugin-sdk:apis:protocol:";
-var CAPABILITY_WAIT = `${SERVICE}capabilities:wait`;
-var CAPABILITY_SNAPSHOT = `${SERVICE}capabilities:snapshot`;
-var LIST_PROVIDERS = `${SERVICE}resources:providers:list-providers`;
-var EVENTA = "@moeru/eventa";
-var SDK = "@proj-airi/plugin-sdk";
-function isSdk(specifier) {
-  return specifier === SDK || specifier === `${SDK}/plugin` || specifier.startsWith(`${SDK}/plugin/`);
-}
-
 // src/input.mjs
 var MAX_UNREAD = 64 * 1024 * 1024;
 function createInput() {
@@ -369,7 +371,9 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
         break;
       default:
         forwardCall(step2, event, payload);
+        return isForAll(step2) && handles(step2.tag);
     }
+    return false;
   }
   function forwardEvent(event, payload) {
     try {
@@ -399,8 +403,8 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
     if (String(event.id).startsWith(RESERVED)) {
       throw new Error(`event ids that start with ${RESERVED} are reserved, got ${event.id}`);
     }
-    if (event._flowDirection !== "inbound") {
-      forward(event, payload);
+    if (event._flowDirection !== "inbound" && forward(event, payload)) {
+      return emitted;
     }
     if (matches || isNamed(event.id)) {
       local.emit(event, payload, options);

@@ -1,4 +1,9 @@
 // The plugin's calls of what others handle: the host, and other plugins.
+import { EVENT } from './names.mjs'
+
+// isForAll tells whether a call is an event, which the plugin's own handlers hear from the
+// host as all others do.
+export const isForAll = ({ tag }) => tag.startsWith(EVENT)
 
 // createAsked keeps those that are in flight. hears(id) tells whether something in the
 // plugin listens to exactly this event, handles(tag) whether it has a handler itself.
@@ -22,7 +27,7 @@ export function createAsked({ hears, handles }) {
     if (isInFlight(step)) {
       return { leaves: true }
     }
-    if (handles(step.tag) || step.invokeId === preAborted || isPart && !hears(`${step.tag}-receive-${step.invokeId}`)) {
+    if (handles(step.tag) && !isForAll(step) || step.invokeId === preAborted || isPart && !hears(`${step.tag}-receive-${step.invokeId}`)) {
       return { leaves: false }
     }
     return { leaves: true, opens: follows(step) ? 'stream' : 'value' }

@@ -1,7 +1,7 @@
 // The Eventa context that a plugin gets as channels.host. What the plugin emits
 // goes to the host, what the host sends is emitted here, and neither comes back.
 import { setMaxListeners } from 'node:events'
-import { createAsked } from './asked.mjs'
+import { createAsked, isForAll } from './asked.mjs'
 import { createContext } from './eventa.mjs'
 import { describe, describeAny, isError, revive } from './failures.mjs'
 import { RESULT, sendFailure, stepOf, tagOf } from './invoke.mjs'
@@ -54,7 +54,8 @@ export function createChannel({ send, onHandler, onListenerError }) {
   }
 
   // forward sends to the host what the plugin emits, save for the calls that it makes
-  // of itself and their answers.
+  // of itself and their answers. It returns whether that is all: an event that the plugin
+  // calls comes to it from the host, if it has a handler.
   function forward(event, payload) {
     const step = stepOf(event.id, payload)
     switch (step?.kind) {
@@ -66,8 +67,11 @@ export function createChannel({ send, onHandler, onListenerError }) {
           forwardAnswer(step, event, payload)
         }
         break
-      default: forwardCall(step, event, payload)
+      default:
+        forwardCall(step, event, payload)
+        return isForAll(step) && handles(step.tag)
     }
+    return false
   }
 
   function forwardEvent(event, payload) {
@@ -108,8 +112,8 @@ export function createChannel({ send, onHandler, onListenerError }) {
     if (String(event.id).startsWith(RESERVED)) {
       throw new Error(`event ids that start with ${RESERVED} are reserved, got ${event.id}`)
     }
-    if (event._flowDirection !== 'inbound') {
-      forward(event, payload)
+    if (event._flowDirection !== 'inbound' && forward(event, payload)) {
+      return emitted
     }
     if (matches || isNamed(event.id)) {
       local.emit(event, payload, options)

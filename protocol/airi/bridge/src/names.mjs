@@ -20,6 +20,9 @@ export const CAPABILITY_WAIT = `${SERVICE}capabilities:wait`
 export const CAPABILITY_SNAPSHOT = `${SERVICE}capabilities:snapshot`
 export const LIST_PROVIDERS = `${SERVICE}resources:providers:list-providers`
 
+// The tags of events start with this. All who handle one hear it, from the host.
+export const EVENT = 'event:'
+
 // What a plugin may import without having it.
 export const EVENTA = '@moeru/eventa'
 const SDK = '@proj-airi/plugin-sdk'

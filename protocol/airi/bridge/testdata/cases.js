@@ -99,6 +99,13 @@ function cases(eventa) {
 
   const acts = {
     unary: () => failing(defineInvoke(host, tag('theirs'))({ n: 1 })),
+    publish: async () => {
+      const heard = []
+      const stop = defineInvokeHandler(host, tag('event:e'), (x) => { heard.push(x) })
+      await defineInvoke(host, tag('event:e'))('news')
+      stop()
+      return heard
+    },
     nothing: () => failing(defineInvoke(host, tag('theirs'))()),
     stream: () => all(defineStreamInvoke(host, tag('theirs'))({ n: 1 })),
     feed: () => failing(defineInvoke(host, tag('theirs'))(items(1, 2))),
