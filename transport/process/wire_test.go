@@ -73,8 +73,8 @@ func TestWire_othersRunBeforeItBlocks(t *testing.T) {
 		over <- end.wait()
 	}()
 	select {
-	case <-over:
-		t.Fatal("nothing had arrived")
+	case err := <-over:
+		require.FailNow(t, "nothing had arrived", "%v", err)
 	default:
 	}
 	write(t, w, []byte("more"))
