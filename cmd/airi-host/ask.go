@@ -42,6 +42,9 @@ func (c *cli) ask(ctx context.Context, question func(context.Context, *admin.Cli
 	defer release()
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 	err = question(stop, clientOf(dir))
+	if c.unread(err) {
+		return nil
+	}
 	if err != nil && stop.Err() != nil {
 		return errGaveUp
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -50,6 +51,68 @@ func TestLogs_areFollowedUntilTheHostEnds(t *testing.T) {
 	events.wantLine(t, `"event":"phase".*"to":"stopped"`)
 	events.wantExit(t, exitDone)
 	logs.wantExit(t, exitDone)
+}
+
+// ticking is a plugin's directory; its model:TICK is a stream that does not end.
+func ticking(t *testing.T) string {
+	t.Helper()
+	needNode(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"plugin.json": `{"apiVersion": "v1", "kind": "manifest.plugin.airi.moeru.ai", "name": "tick", "entrypoints": {"node": "./tick.mjs"}}`,
+		"tick.mjs": `import { defineInvokeEventa, defineStreamInvokeHandler } from '@moeru/eventa'
+export function setupModules({ channels: { host } }) {
+  defineStreamInvokeHandler(host, defineInvokeEventa('model:TICK'), async function* (_, { abortController: { signal } }) {
+    for (let n = 1; !signal.aborted; n++) {
+      console.log('tick', n)
+      yield n
+      await new Promise(r => setTimeout(r, 20))
+    }
+  })
+}
+`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	return dir
+}
+
+func TestCall_tellsThatItsHostWent(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	host := startHost(t, "run", "--state", state, ticking(t))
+	host.wantLine(t, `^serving 1 plugin;`)
+	call := startHost(t, "call", "model:TICK", "--follow", "--state", state)
+	call.wantLine(t, `^\{"event":"progress","item":1\}$`)
+	host.signal(t, os.Kill)
+	_ = host.cmd.Wait()
+	call.wantLine(t, `^\{"event":"error","code":"outcome-unknown","message":"the host ended while the call of model:TICK was in flight; it may have run: `)
+	call.wantExit(t, exitFailed)
+}
+
+func TestAsk_endsWithItsReader(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	host := startHost(t, "run", "--state", state, ticking(t))
+	host.wantLine(t, `^serving 1 plugin;`)
+	calls := startHost(t, "call", "model:TICK", "--follow", "--state", state, "--timeout", "1m")
+	calls.wantLine(t, `^\{"event":"progress","item":1\}$`)
+	for _, args := range [][]string{
+		{"logs", "-f"}, {"logs", "-f", "--output", "json"}, {"events", "-f"}, {"call", "model:TICK", "--follow", "--timeout", "1m"},
+	} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			read, write, err := os.Pipe()
+			require.NoError(t, err)
+			require.NoError(t, read.Close())
+			cmd := exec.CommandContext(t.Context(), "airi-host", append(args, "--state", state)...)
+			cmd.Env, cmd.Stdout = append(os.Environ(), "GORACE="+quickExit), write
+			require.NoError(t, cmd.Start())
+			require.NoError(t, write.Close())
+			require.NoError(t, cmd.Wait(), "a reader that has had enough is no failure")
+		})
+	}
+	host.signal(t, os.Interrupt)
+	host.wantExit(t, exitDone)
 }
 
 func TestRun_replacesWhatAKilledHostLeftInItsState(t *testing.T) {

@@ -203,7 +203,7 @@ func (c *cli) printItem(item json.RawMessage) error {
 	return c.out.loss()
 }
 
-// unread tells that a call ended because its items cannot be printed any more. What is to
+// unread tells that something was ended because it cannot be printed any more. What is to
 // be said about that is the output's failure, if it is one.
 func (c *cli) unread(err error) bool {
 	lost := c.out.loss()

@@ -20,24 +20,36 @@ func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptio
 	}
 	err := c.ask(ctx, func(ctx context.Context, host *admin.Client) error {
 		if opts.follow {
-			return explain(host.FollowCall(ctx, request, func(line []byte) error {
+			err := host.FollowCall(ctx, request, func(line []byte) error {
 				c.write(line)
 				return c.out.loss()
-			}), one.Key, offered(ctx, host, one.Plugin))
+			})
+			if c.unread(err) {
+				return err
+			}
+			return explain(inFlight(err, one.Key), one.Key, offered(ctx, host, one.Plugin))
 		}
 		result, err := host.Call(ctx, request)
 		if err != nil {
-			return explain(err, one.Key, offered(ctx, host, one.Plugin))
+			return explain(inFlight(err, one.Key), one.Key, offered(ctx, host, one.Plugin))
 		}
 		return c.printResult(result, false)
 	})
-	if c.unread(err) {
-		return nil
-	}
 	if err != nil && opts.follow && !c.json() {
 		c.encode(lineOf(err))
 	}
 	return err
+}
+
+// inFlight is the error of a call whose host went, as a caller of any other plugin that
+// goes is told. All other errors have a code, or are the plugin's.
+func inFlight(err error, key string) error {
+	if _, isPeer := errors.AsType[*protocol.PeerError](err); err == nil || isPeer || protocol.CodeOf(err) != "" {
+		return err
+	}
+	return &protocol.Error{
+		Code: protocol.CodeOutcomeUnknown, Message: fmt.Sprintf("the host ended while the call of %s was in flight; it may have run", key), Err: err,
+	}
 }
 
 // offered lists what a running host can be asked for; a host that does not say has

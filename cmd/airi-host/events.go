@@ -53,7 +53,7 @@ func (c *cli) lineShower(ctx context.Context, host *admin.Client) (func([]byte) 
 	if c.json() {
 		return func(line []byte) error {
 			c.write(line)
-			return nil
+			return c.out.loss()
 		}, nil
 	}
 	list, err := host.Plugins(ctx)
@@ -66,10 +66,11 @@ func (c *cli) lineShower(ctx context.Context, host *admin.Client) (func([]byte) 
 	}
 	return func(line []byte) error {
 		text, err := l.streamed(line)
-		if err == nil {
-			c.say("%s", text)
+		if err != nil {
+			return err
 		}
-		return err
+		c.say("%s", text)
+		return c.out.loss()
 	}, nil
 }
 
