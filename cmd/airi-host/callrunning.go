@@ -18,11 +18,11 @@ func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptio
 		Key: one.Key, Input: one.Input, Plugin: one.Plugin, Scope: one.Scope, Idle: admin.Duration(one.Idle),
 		Timeout: admin.Duration(max(opts.timeout, 0)),
 	}
-	err := c.ask(ctx, func(ctx context.Context, host *admin.Client) error {
+	err := c.ask(ctx, c.whileTaken(func(ctx context.Context, host *admin.Client) error {
 		if opts.follow {
 			return explain(host.FollowCall(ctx, request, func(line []byte) error {
 				c.write(line)
-				return nil
+				return c.out.loss()
 			}), one.Key, offered(ctx, host, one.Plugin))
 		}
 		result, err := host.Call(ctx, request)
@@ -30,7 +30,7 @@ func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptio
 			return explain(err, one.Key, offered(ctx, host, one.Plugin))
 		}
 		return c.printResult(result, false)
-	})
+	}))
 	if err != nil && opts.follow && !c.json() {
 		c.encode(lineOf(err))
 	}
