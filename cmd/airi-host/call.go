@@ -148,6 +148,8 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 	err = c.brokenOff(stop, c.untaken(err))
 	if err != nil {
 		c.aside().printShortfalls(caller.culprits(err))
+	} else {
+		c.noteUnheard(one.Key, caller.offers)
 	}
 	err = errors.Join(err, h.close(now, c.settings.drain(callDrain, false)))
 	if err != nil {
