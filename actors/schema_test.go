@@ -39,7 +39,7 @@ func TestSchema_ofAToolIsCheckedBeforeThePluginSeesTheCall(t *testing.T) {
 			_, err := h.Invoke(t.Context(), c)
 			require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(err), "%s: %v", input, err)
 			require.ErrorContains(t, err, "tool:count")
-			require.ErrorContains(t, err, "input: ")
+			require.ErrorContains(t, err, "input")
 		}
 		require.Zero(t, calls)
 		_, err := h.Invoke(t.Context(), protocol.Call{Key: "tool:count", Input: json.RawMessage(`{"n":9007199254740993,"more":1}`)})
@@ -49,7 +49,7 @@ func TestSchema_ofAToolIsCheckedBeforeThePluginSeesTheCall(t *testing.T) {
 }
 
 func TestSchema_thatIsWrongIsRefusedWithItsOffer(t *testing.T) {
-	const misspelt = `schema: /type: expected one of "array", "boolean", "integer", "null", "number", "object", "string", found another string`
+	const misspelt = `schema: /type: expected one of "array", "boolean", "integer", "null", "number", "object", "string", found "objekt"`
 	for _, c := range []struct{ key, schema, want string }{
 		{"tool:count", `{"type":"objekt"}`, misspelt},
 		{"model:COUNT", `{"type":"objekt"}`, misspelt},
@@ -91,9 +91,9 @@ func TestSchema_ofAnyKindIsChecked(t *testing.T) {
 		startReady(t, h, manifestFor("a"))
 		_, err := h.Invoke(t.Context(), protocol.Call{Key: "service:a.add", Input: json.RawMessage(`7`)})
 		require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(err))
-		require.ErrorContains(t, err, "the input of service:a.add of plugin a: input: ")
+		require.ErrorContains(t, err, "the input of service:a.add of plugin a: ")
 		_, err = callKey(t, h, "action:ADD")
-		require.ErrorContains(t, err, "the input of action:ADD of plugin a: input: /params: is missing")
+		require.ErrorContains(t, err, "the input of action:ADD of plugin a: /params: is missing")
 		_, err = h.Invoke(t.Context(), protocol.Call{Key: "service:a.add", Input: json.RawMessage(`[7,8]`)})
 		require.NoError(t, err)
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -172,15 +173,9 @@ type InputError struct {
 	More int
 }
 
-// Error lists the problems on one line.
+// Error lists the problems on one line. What they are about, whoever asked says.
 func (e *InputError) Error() string {
-	text := "input: "
-	for i, problem := range e.Problems {
-		if i > 0 {
-			text += "; "
-		}
-		text += problem
-	}
+	text := strings.Join(e.Problems, "; ")
 	if e.More > 0 {
 		text += fmt.Sprintf("; and %d more", e.More)
 	}

@@ -45,7 +45,7 @@ func wantInput(t *testing.T, schema, input, want string) {
 		require.NoError(t, err)
 		return
 	}
-	require.EqualError(t, err, "input: "+want)
+	require.EqualError(t, err, want)
 	wrong := &InputError{}
 	require.ErrorAs(t, err, &wrong)
 	require.NotEmpty(t, wrong.Problems)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -42,7 +43,7 @@ func inputError(err error) error {
 	if !errors.As(err, &found) {
 		return &InputError{Problems: []string{err.Error()}}
 	}
-	lines := linesOf(found, "")
+	lines := linesOf(found, "", nil)
 	shown := lines[:min(len(lines), maxProblems)]
 	return &InputError{Problems: shown, More: len(lines) - len(shown)}
 }
@@ -58,7 +59,7 @@ func schemaProblem(err error, doc any) error {
 	)
 	switch {
 	case errors.As(err, &invalid) && errors.As(invalid.Err, &found):
-		lines := linesOf(found, pointerOf(invalid.URL))
+		lines := linesOf(found, pointerOf(invalid.URL), doc)
 		return errors.New(strings.Join(lines[:min(len(lines), maxProblems)], "; "))
 	case errors.As(err, &load):
 		return loadProblem(load.URL, doc)
@@ -83,8 +84,8 @@ func loadProblem(url string, doc any) error {
 func local(url string) string { return strings.TrimPrefix(url, baseURL) }
 
 // linesOf returns all problems as text in the order of their places, each once. at
-// is where the document that was checked lies itself.
-func linesOf(err *jsonschema.ValidationError, at string) []string {
+// is where the document that was checked lies itself, in doc, if its texts may be shown.
+func linesOf(err *jsonschema.ValidationError, at string, doc any) []string {
 	problems := problemsOf(err)
 	slices.SortStableFunc(problems, func(a, b problem) int {
 		if order := slices.Compare(a.at, b.at); order != 0 {
@@ -94,10 +95,38 @@ func linesOf(err *jsonschema.ValidationError, at string) []string {
 	})
 	var lines []string
 	for _, p := range problems {
-		lines = append(lines, place(at+pointerTo(p.at))+p.text)
+		where := at + pointerTo(p.at)
+		text := p.text
+		if found, ok := valueAt(doc, where).(string); ok {
+			text, _, _ = strings.Cut(text, ", found ")
+			text += ", found " + shownText(found)
+		}
+		lines = append(lines, place(where)+text)
 	}
 	return slices.Compact(lines)
 }
+
+// valueAt returns what lies in a document at a JSON pointer; nil is nothing.
+func valueAt(doc any, pointer string) any {
+	for _, token := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		switch v := doc.(type) {
+		case map[string]any:
+			doc = v[unescapes.Replace(token)]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			doc = v[i]
+		default:
+			return nil
+		}
+	}
+	return doc
+}
+
+// unescapes gives back a name that escapeToken has changed.
+var unescapes = strings.NewReplacer("~1", "/", "~0", "~")
 
 // pointerTo returns a JSON pointer.
 func pointerTo(at []string) string {

@@ -89,7 +89,7 @@ func TestGoPlugin_runsAsAWorker(t *testing.T) {
 	wantCall(t, `0`, "data:total", "--plugin", "words", "--dir", "examples/go-plugin")
 
 	_, err := output(exec.Command(host(t), "call", "tool:count", "{}", "--dir", "examples/go-plugin"))
-	require.ErrorContains(t, err, "the input of tool:count of plugin words: input: /text: is missing")
+	require.ErrorContains(t, err, "the input of tool:count of plugin words: /text: is missing")
 }
 
 func TestAIRIModule_usesAGoPlugin(t *testing.T) {

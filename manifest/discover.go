@@ -19,20 +19,21 @@ type Found struct {
 	Manifests []*Manifest
 	// Problems are those of all other manifests and of the paths themselves.
 	Problems Problems
-	// Notes say what was passed over.
+	// Notes say what was passed over, and what of the good ones is not checked.
 	Notes []Note
 }
 
-// Note says why a file was passed over.
+// Note is what whoever looks for a manifest has to know, and is no problem.
 type Note struct {
 	// File is the path, starting with the one that was given.
 	File string
-	// Message is the reason, e.g. "it has no kind".
+	// Message is what is to be known: that the file was passed over, and why, or what
+	// of it is not checked.
 	Message string
 }
 
-// String returns one line, "FILE: passed over: the reason".
-func (n Note) String() string { return printable(n.File) + ": passed over: " + n.Message }
+// String returns one line, "FILE: the message".
+func (n Note) String() string { return printable(n.File) + ": " + n.Message }
 
 // Discover finds and reads the manifests at and below the paths. A path is
 //
@@ -77,11 +78,14 @@ func (f *finder) problem(file, message string) {
 }
 
 func (f *finder) note(file, message string) {
-	f.found.Notes = append(f.found.Notes, Note{File: file, Message: message})
+	f.found.Notes = append(f.found.Notes, Note{File: file, Message: passedOver + message})
 }
 
+// passedOver begins the notes about files that are not taken.
+const passedOver = "passed over: "
+
 func (f *finder) skip(file, message string) {
-	f.skipped = append(f.skipped, Note{File: file, Message: message})
+	f.skipped = append(f.skipped, Note{File: file, Message: passedOver + message})
 }
 
 // path finds what one path leads to.
@@ -117,6 +121,7 @@ func (f *finder) directory(dir string) {
 	case held, len(f.found.Problems) > problems: // what is to be said is said
 	case len(f.found.Notes) > notes:
 		f.problem(dir, noPlugin+"; "+f.found.Notes[notes].String())
+		f.found.Notes = slices.Delete(f.found.Notes, notes, notes+1) // it is said once
 	default:
 		f.problem(dir, noPlugin)
 	}
@@ -209,6 +214,9 @@ func (f *finder) examine(file string) bool {
 		return false
 	}
 	if claims, why := claimsAIRI(root, wellKnown); err == nil && !claims && !claimsPaperclip(file, root) {
+		if base == "package.json" {
+			why = `it has no "paperclipPlugin"`
+		}
 		f.skip(file, "it is no manifest that this host reads: "+why)
 		return false
 	}

@@ -83,7 +83,7 @@ func TestDiscover_directoryThatHoldsManifests(t *testing.T) {
 	found := discover(t, dir, ".")
 	found.wantPlugins(t, "a", "b", "p")
 	require.Empty(t, found.Problems)
-	found.wantNotes(t, dir, "DIR/package.json: passed over: it is no manifest that this host reads: it has no kind")
+	found.wantNotes(t, dir, "DIR/package.json: passed over: it is no manifest that this host reads: it has no \"paperclipPlugin\"")
 }
 
 func TestDiscover_subDirectories(t *testing.T) {
@@ -159,7 +159,8 @@ func TestDiscover_pathsWithoutAPlugin(t *testing.T) {
 		"DIR/absent: does not exist: expected a manifest, or a directory of plugins",
 		"DIR/empty: "+none,
 		"DIR/deep: "+none,
-		"DIR/other: "+none+`; DIR/other/x/package.json: passed over: it is no manifest that this host reads: its kind is "plugin"`)
+		"DIR/other: "+none+`; DIR/other/x/package.json: passed over: it is no manifest that this host reads: it has no "paperclipPlugin"`)
+	require.Empty(t, found.Notes, "that is said once")
 
 	require.Equal(t, Found{}, Discover(nil, Options{}))
 }

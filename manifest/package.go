@@ -110,7 +110,7 @@ func (r *reader) evaluate(module *reader, m *Manifest, p packageFile) {
 		if m.Name = p.name; m.PluginName() == "" {
 			m.Name = filepath.Base(m.Dir)
 		}
-		r.notes = append(r.notes, Note{module.file, "it is code that was not to be run: what it says is not checked"})
+		r.notes = append(r.notes, Note{module.file, "not checked: it is code that was not to be run"})
 		return
 	}
 	data, err := r.opts.Evaluate(context.Background(), m.Paperclip.Module)

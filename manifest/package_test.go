@@ -59,8 +59,8 @@ func TestPackage_isFoundBesideOtherPlugins(t *testing.T) {
 	found.wantPlugins(t, "hello", "acme.sync")
 	require.Empty(t, found.Problems)
 	found.wantNotes(t, dir,
-		"DIR/package.json: passed over: it is no manifest that this host reads: it has no kind",
-		"DIR/hello/package.json: passed over: it is no manifest that this host reads: it has no kind",
+		"DIR/package.json: passed over: it is no manifest that this host reads: it has no \"paperclipPlugin\"",
+		"DIR/hello/package.json: passed over: it is no manifest that this host reads: it has no \"paperclipPlugin\"",
 		"DIR/sync/package.json: passed over: it was read before, by this or another name",
 		"DIR/sync/package.json: passed over: it was read before, by this or another name")
 	entry, err := found.Manifests[1].Entrypoint(Electron)
@@ -188,8 +188,8 @@ func TestPackage_thatIsNotToBeEvaluated(t *testing.T) {
 	found.wantPlugins(t, "@acme/sync", "anonymous")
 	require.Empty(t, found.Problems)
 	found.wantNotes(t, dir,
-		"DIR/sync/dist/manifest.js: passed over: it is code that was not to be run: what it says is not checked",
-		"DIR/anonymous/m.js: passed over: it is code that was not to be run: what it says is not checked")
+		"DIR/sync/dist/manifest.js: not checked: it is code that was not to be run",
+		"DIR/anonymous/m.js: not checked: it is code that was not to be run")
 	m := found.Manifests[0]
 	require.Equal(t, &Paperclip{Module: filepath.Join(dir, "sync/dist/manifest.js"), Worker: "./dist/worker.js"}, m.Paperclip)
 	entry, err := m.Entrypoint(Node)

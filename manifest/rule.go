@@ -109,7 +109,7 @@ func oneOfMany(what string, words []string) rule {
 		if v.kind == text && slices.Contains(words, v.text) {
 			return
 		}
-		if near := nearest(v.text, words); near != "" {
+		if near := Nearest(v.text, words); near != "" {
 			r.add(at, "expected %s, found %s: did you mean %q?", what, v.found(), near)
 			return
 		}

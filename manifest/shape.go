@@ -66,15 +66,15 @@ func (s shape[T]) unknown(r *reader, at fieldPath, v value, name string) {
 	if s.open {
 		return
 	}
-	if near := nearest(name, s.names()); near != "" {
+	if near := Nearest(name, s.names()); near != "" {
 		r.add(at.member(name), "unknown field: did you mean %q?", near)
 		return
 	}
 	r.add(at.member(name), "unknown field: remove it (known are %s)", strings.Join(s.names(), ", "))
 }
 
-// nearest returns the known name that is a slip away from name, or "".
-func nearest(name string, known []string) string {
+// Nearest returns the known name that is a slip away from name, or "".
+func Nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, one := range known {
 		if d := distance(name, one); d < least && d*2 < len(one) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -121,11 +122,18 @@ func (w *worker) subscribeTo(ctx context.Context, pattern string) {
 	}()
 }
 
-// warn tells about offers by which the host cannot find the plugin.
+// warn tells about offers by which the host cannot find the plugin, and about what the
+// manifest declares and nothing answers: each call of it will fail.
 func (w *worker) warn(ctx context.Context, k *known) {
 	for _, o := range w.definition.offers {
 		if err := w.offerable(o.Key, k); err != nil {
 			w.log.WarnContext(ctx, "the host cannot call this", "key", o.Key, "reason", err)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(k.declared)) {
+		if w.session.handler(key) == nil {
+			w.log.WarnContext(ctx, "nothing answers this", "key", key,
+				"reason", "the manifest declares it, and the worker has no handler for it: register one, or remove it there")
 		}
 	}
 }

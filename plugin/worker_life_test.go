@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,26 @@ func TestServePaperclip_runsTheHooks(t *testing.T) {
 	h.want("paperclip:configChanged", `{"config":{"greeting":"Hi"}}`, `null`)
 	require.NoError(t, h.stop())
 	require.Equal(t, []string{"init Hello", "setup Hello", "setup Hi", "stop Hi"}, ran)
+}
+
+// What a handler is offered for in a hook is there in time.
+func TestServePaperclip_warnsOfWhatTheManifestDeclaresAndNothingAnswers(t *testing.T) {
+	p := plugin.Define("part")
+	plugin.Tool(p, "greet", func(context.Context, any) (plugin.Result, error) { return plugin.Text(""), nil })
+	p.OnSetup(func(_ context.Context, s *plugin.Session) error {
+		plugin.Job(s, "sync", func(context.Context, plugin.Run) error { return nil })
+		return nil
+	})
+	h := newHost(t).serve(t.Context(), p, plugin.PaperclipOptions{}).ready()
+	for _, key := range []string{"http:POST /items/:id", "tool:late", "webhook:hook"} {
+		line := h.wantLog("nothing answers this")
+		require.Equal(t, slog.LevelWarn, line.Level)
+		require.Contains(t, string(line.Meta), `"key":"`+key+`"`)
+		require.Contains(t, string(line.Meta), "the manifest declares it, and the worker has no handler for it")
+	}
+	h.want("tool:greet", `{"parameters":{}}`, `{}`)
+	require.NoError(t, h.stop())
+	require.Empty(t, h.logs, "and of nothing else")
 }
 
 func TestServePaperclip_isInitializedAgainAfterAFailure(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -32,6 +33,9 @@ func (c *cli) askFlag(cmd *cobra.Command) {
 // errGaveUp tells that a question was interrupted.
 var errGaveUp = errors.New("interrupted")
 
+// errUntaken tells that nobody takes the answer any more, as errFailed without words.
+var errUntaken = fmt.Errorf("its reader is gone: %w", errFailed)
+
 // ask asks the running host, until it is interrupted.
 func (c *cli) ask(ctx context.Context, question func(context.Context, *admin.Client) error) error {
 	dir, err := c.stateOf()
@@ -41,20 +45,42 @@ func (c *cli) ask(ctx context.Context, question func(context.Context, *admin.Cli
 	stop, _, release := interrupted(ctx)
 	defer release()
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
-	err = question(stop, clientOf(dir))
-	if c.unread(err) {
-		return nil
-	}
-	if err != nil && stop.Err() != nil {
-		return errGaveUp
-	}
-	return err
+	return c.brokenOff(stop, question(stop, clientOf(dir)))
 }
 
-// follow asks for what goes on for ever: then an interruption is its usual end.
+// brokenOff is err, or what stands for it because the question was interrupted.
+func (c *cli) brokenOff(stop context.Context, err error) error {
+	if err == nil || stop.Err() == nil || errors.Is(err, errInterrupted) {
+		return err
+	}
+	return errGaveUp
+}
+
+// whileTaken is a question that is given up as soon as nobody takes what is written.
+func (c *cli) whileTaken(question func(context.Context, *admin.Client) error) func(context.Context, *admin.Client) error {
+	return func(ctx context.Context, host *admin.Client) error {
+		taken, cancel := c.out.whileTaken(ctx)
+		defer cancel()
+		return c.untaken(question(taken, host))
+	}
+}
+
+// untaken is err, or what stands for it because something was not written.
+func (c *cli) untaken(err error) error {
+	switch loss := c.out.loss(); {
+	case loss == nil:
+		return err
+	case c.out.failure() != nil:
+		return c.out.failure()
+	}
+	return errUntaken
+}
+
+// follow asks for what may go on for ever: then an interruption is its usual end. That
+// its reader has had enough is in any case.
 func (c *cli) follow(ctx context.Context, forever bool, question func(context.Context, *admin.Client) error) error {
-	err := c.ask(ctx, question)
-	if forever && errors.Is(err, errGaveUp) {
+	err := c.ask(ctx, c.whileTaken(question))
+	if errors.Is(err, errUntaken) || forever && errors.Is(err, errGaveUp) {
 		return nil
 	}
 	return err

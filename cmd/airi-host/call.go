@@ -39,7 +39,8 @@ With --follow what comes is printed as one JSON object a line: what the plugin r
 it is at it, or the items of its stream, and the result as the last one:
   {"event":"progress","item":…}
   {"event":"result","result":…}
-A plugin that is still at it can be told from one that hangs by --idle.`
+A plugin that is still at it can be told from one that hangs by --idle. A call whose output
+nobody takes any more is given up.`
 
 func (c *cli) callCommand() *cobra.Command {
 	var opts callOptions
@@ -150,12 +151,14 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 		host: h.Host, list: found.Manifests, call: one, timeout: opts.timeout,
 		journal: follow(h.Host, func(actors.Event) {}), start: c.settings.start,
 	}
-	result, err := caller.run(stop)
-	if c.unread(err) {
-		return h.close(now, c.settings.drain(callDrain, false))
-	}
+	taken, cancel := c.out.whileTaken(stop)
+	defer cancel()
+	result, err := caller.run(taken)
+	err = c.brokenOff(stop, c.untaken(err))
 	if err != nil {
 		c.aside().printShortfalls(caller.culprits(err))
+	} else {
+		c.noteUnheard(one.Key, caller.offers)
 	}
 	err = errors.Join(err, h.close(now, c.settings.drain(callDrain, false)))
 	if err != nil {
@@ -196,18 +199,10 @@ func (c *cli) printResult(result json.RawMessage, follow bool) error {
 	return nil
 }
 
-// printItem prints an item that comes before the result. It fails when nothing can be
-// printed any more, which ends the call.
+// printItem prints an item that comes before the result; it fails when nobody takes it.
 func (c *cli) printItem(item json.RawMessage) error {
 	c.encode(itemLine{"progress", item})
 	return c.out.loss()
-}
-
-// unread tells that something was ended because it cannot be printed any more. What is to
-// be said about that is the output's failure, if it is one.
-func (c *cli) unread(err error) bool {
-	lost := c.out.loss()
-	return lost != nil && errors.Is(err, lost)
 }
 
 type itemLine struct {

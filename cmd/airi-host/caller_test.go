@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/plugin"
@@ -215,6 +216,26 @@ func TestCaller_endsACallThatIsInterrupted(t *testing.T) {
 	require.ErrorIs(t, err, errGaveUp)
 }
 
+// What is offered and not ready is no help, and patterns hear what they are for.
+func TestUnheardEvent(t *testing.T) {
+	offers := []capability.Offer{
+		{Key: "event:issue.*", Invocable: true, State: lifecycle.CapReady},
+		{Key: "event:late", Invocable: true, State: lifecycle.CapDegraded},
+		{Key: "event:awaited", State: lifecycle.CapReady},
+		{Key: "tool:x", Invocable: true, State: lifecycle.CapReady},
+	}
+	for key, want := range map[string]string{
+		"event:issue.made": "",
+		"event:other.made": "nobody hears event:other.made; heard are: event:issue.*",
+		"event:late":       "nobody hears event:late; heard are: event:issue.*",
+		"event:awaited":    "nobody hears event:awaited; heard are: event:issue.*",
+	} {
+		require.Equal(t, want, unheardEvent(key, offers))
+	}
+	require.Equal(t, "nobody hears event:e", unheardEvent("event:e", nil))
+	require.Equal(t, []string{"event:issue.*", "tool:x"}, invocable(offers))
+}
+
 func TestCaller_boundsTheListOfKeys(t *testing.T) {
 	p := plugin.Define("many")
 	for i := range 2 * maxKeys {
@@ -227,7 +248,7 @@ func TestCaller_boundsTheListOfKeys(t *testing.T) {
 	require.NoError(t, err)
 
 	keys := invocable((&caller{host: host}).offers())
-	require.Len(t, keys, maxKeys+1)
-	require.Equal(t, "tool:00", keys[0])
-	require.Equal(t, "…", keys[maxKeys])
+	require.Len(t, keys, 2*maxKeys)
+	require.Regexp(t, `^tool:00, .*, tool:19, …$`, listed(keys))
+	require.Len(t, keys, 2*maxKeys, "it is left as it was")
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -18,23 +20,25 @@ func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptio
 		Key: one.Key, Input: one.Input, Plugin: one.Plugin, Scope: one.Scope, Idle: admin.Duration(one.Idle),
 		Timeout: admin.Duration(max(opts.timeout, 0)),
 	}
-	err := c.ask(ctx, func(ctx context.Context, host *admin.Client) error {
+	err := c.ask(ctx, c.whileTaken(func(ctx context.Context, host *admin.Client) error {
+		offers := offered(ctx, host, one.Plugin)
 		if opts.follow {
-			err := host.FollowCall(ctx, request, func(line []byte) error {
+			err := explain(inFlight(host.FollowCall(ctx, request, func(line []byte) error {
 				c.write(line)
 				return c.out.loss()
-			})
-			if c.unread(err) {
-				return err
+			}), one.Key), one.Key, offers)
+			if err == nil {
+				c.noteUnheard(one.Key, offers)
 			}
-			return explain(inFlight(err, one.Key), one.Key, offered(ctx, host, one.Plugin))
+			return err
 		}
 		result, err := host.Call(ctx, request)
 		if err != nil {
-			return explain(inFlight(err, one.Key), one.Key, offered(ctx, host, one.Plugin))
+			return explain(inFlight(err, one.Key), one.Key, offers)
 		}
+		c.noteUnheard(one.Key, offers)
 		return c.printResult(result, false)
-	})
+	}))
 	if err != nil && opts.follow && !c.json() {
 		c.encode(lineOf(err))
 	}
@@ -75,27 +79,66 @@ func explain(err error, key string, offers func() []capability.Offer) error {
 	case protocol.CodeOf(err) != protocol.CodeNotFound:
 		return err
 	}
-	if keys := invocable(offers()); len(keys) > 0 {
-		return fmt.Errorf("%w; there are: %s", err, strings.Join(keys, ", "))
+	keys := invocable(offers())
+	return fmt.Errorf("%w%s", err, suggestion(key, keys, "there are"))
+}
+
+// suggestion is what to say behind a key that is not among those there are.
+func suggestion(key string, keys []string, there string) string {
+	near := manifest.Nearest(key, keys)
+	switch {
+	case len(keys) == 0:
+		return ""
+	case near != "":
+		return fmt.Sprintf(": did you mean %s? (%s: %s)", near, there, listed(keys))
 	}
-	return err
+	return fmt.Sprintf("; %s: %s", there, listed(keys))
+}
+
+// unheardEvent says that nobody hears an event, and what is heard, where that is so. Of
+// whoever listens by a pattern, "event:issue.*", it is taken that he hears all of it.
+func unheardEvent(key string, offers []capability.Offer) string {
+	var others []string
+	for _, one := range invocable(offers) {
+		if capability.Key(one).Kind() != capability.KindEvent {
+			continue
+		}
+		if begin, pattern := strings.CutSuffix(one, "*"); one == key || pattern && strings.HasPrefix(key, begin) {
+			return ""
+		}
+		others = append(others, one)
+	}
+	return "nobody hears " + key + suggestion(key, others, "heard are")
+}
+
+// noteUnheard tells whoever made an event known that nobody hears it: that is no failure.
+func (c *cli) noteUnheard(key string, offers func() []capability.Offer) {
+	if capability.Key(key).Kind() != capability.KindEvent {
+		return
+	}
+	if text := unheardEvent(key, offers()); text != "" {
+		fmt.Fprintf(c.err, "note: %s\n", printable(text))
+	}
 }
 
 // maxKeys is how many keys an error lists.
 const maxKeys = 20
 
-// invocable lists what of the offers can be called.
+// invocable lists what of the offers can be called at this moment.
 func invocable(offers []capability.Offer) []string {
 	var keys []string
 	for _, o := range offers {
-		if o.Invocable {
+		if o.Invocable && o.State == lifecycle.CapReady {
 			keys = append(keys, string(o.Key))
 		}
 	}
 	slices.Sort(keys)
-	keys = slices.Compact(keys)
+	return slices.Compact(keys)
+}
+
+func listed(keys []string) string {
 	if len(keys) > maxKeys {
-		keys = append(keys[:maxKeys], "…")
+		keys = append(keys[:maxKeys:maxKeys], "…")
 	}
-	return keys
+	return strings.Join(keys, ", ")
 }

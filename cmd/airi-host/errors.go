@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -84,7 +85,7 @@ func (c *cli) end(err error) int {
 		return exitFailed
 	}
 	if !c.json() {
-		fmt.Fprintln(c.err, "See 'airi-host --help'.")
+		fmt.Fprintf(c.err, "See '%s --help'.\n", cmp.Or(c.command, "airi-host"))
 	}
 	return exitUsage
 }

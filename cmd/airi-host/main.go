@@ -46,7 +46,8 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	root.SetIn(in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
-	err := root.ExecuteContext(ctx)
+	ran, err := root.ExecuteContextC(ctx)
+	c.command = ran.CommandPath()
 	if err == nil {
 		err = c.out.failure()
 	}
@@ -57,6 +58,8 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 type cli struct {
 	in       io.Reader
 	out, err *output
+	// command is the path of the one that was run, for its help.
+	command string
 	// output is "text" or "json".
 	output   string
 	logLevel string

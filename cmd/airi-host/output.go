@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ type output struct {
 	hurried chan struct{}
 	once    sync.Once
 
+	// gone is closed once something is lost.
+	gone chan struct{}
 	mu   sync.Mutex
 	lost error
 }
@@ -47,7 +50,7 @@ var errStuck = errors.New("its reader takes nothing")
 func newOutput(w io.Writer) *output {
 	terminal := isTerminal(w)
 	return &output{
-		w: w, terminal: terminal, hurried: make(chan struct{}),
+		w: w, terminal: terminal, hurried: make(chan struct{}), gone: make(chan struct{}),
 		color: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 	}
 }
@@ -140,6 +143,7 @@ func (o *output) lose(err error) {
 	defer o.mu.Unlock()
 	if o.lost == nil {
 		o.lost = err
+		close(o.gone)
 	}
 }
 
@@ -147,6 +151,20 @@ func (o *output) loss() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.lost
+}
+
+// whileTaken is a context that ends with ctx, or as soon as something is lost: what is
+// asked for only to be written has no use then.
+func (o *output) whileTaken(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-o.gone:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // failure is why something was not written. That a pipe was closed is none: its

@@ -43,6 +43,17 @@ func TestOutput_dropsWhatCannotBeWritten(t *testing.T) {
 	require.ErrorIs(t, o.failure(), syscall.ENOSPC)
 }
 
+func TestOutput_endsWhatIsAskedForToBeWritten(t *testing.T) {
+	o := newOutput(&full{left: 1, err: syscall.EPIPE})
+	taken, cancel := o.whileTaken(t.Context())
+	defer cancel()
+	_, _ = o.Write([]byte("one\n"))
+	require.NoError(t, taken.Err())
+	_, _ = o.Write([]byte("two\n"))
+	<-taken.Done()
+	require.NoError(t, o.failure(), "its reader has had enough")
+}
+
 func TestOutput_forgivesAReaderThatIsGone(t *testing.T) {
 	o := newOutput(&full{err: fmt.Errorf("write: %w", syscall.EPIPE)})
 	_, _ = o.Write([]byte("x"))

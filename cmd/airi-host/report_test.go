@@ -47,8 +47,8 @@ func TestShortfall_saysWhatToDo(t *testing.T) {
 			"p is configuration-needed: give it a configuration, or take airi-host.configuration.required out of its manifest (p.json)",
 		},
 		{
-			shortfall{Phase: lifecycle.ConfigurationNeeded, Reason: "the configuration of plugin p: input: /stepp: is not known"},
-			"p is configuration-needed: the configuration of plugin p: input: /stepp: is not known: " +
+			shortfall{Phase: lifecycle.ConfigurationNeeded, Reason: "the configuration of plugin p: /stepp: is not known"},
+			"p is configuration-needed: the configuration of plugin p: /stepp: is not known: " +
 				"mend plugins.p.config in the file of --config (p.json)",
 		},
 		{shortfall{Phase: lifecycle.Degraded, Reason: "missing capabilities: tool:x"}, "p is degraded: missing capabilities: tool:x (p.json)"},

@@ -147,7 +147,7 @@ const (
 	// widestName is the widest column of names, which also takes at most a third of the
 	// line; what is longer is cut.
 	widestName = 24
-	// leastDetail is the room for words for which numbers have to go.
+	// leastDetail is the room for words for which numbers have to go, if there are so many.
 	leastDetail = 32
 	// anyDetail is the room for which words are worth their while at all.
 	anyDetail = 8
@@ -162,7 +162,9 @@ func (s sheet) columns(rows []boardRow) columns {
 	}
 	left := s.width - c.names - columnGap - c.phases
 	c.detail = left >= columnGap+anyDetail
-	left -= leastDetail + columnGap
+	if words := widestDetail(rows); words > 0 {
+		left -= min(words, leastDetail) + columnGap
+	}
 	for _, n := range numberColumns {
 		if left -= n.width + columnGap; left < 0 {
 			break
@@ -170,6 +172,14 @@ func (s sheet) columns(rows []boardRow) columns {
 		c.numbers = append(c.numbers, n)
 	}
 	return c
+}
+
+// widestDetail is how much room the words of all rows take.
+func widestDetail(rows []boardRow) (width int) {
+	for _, r := range rows {
+		width = max(width, ansi.StringWidthWc(cmp.Or(r.needs, r.said)))
+	}
+	return width
 }
 
 func (c columns) titles() string {

@@ -115,6 +115,32 @@ func TestSheet_lines(t *testing.T) {
 	}
 }
 
+// Room that no words take is not kept from the numbers.
+func TestSheet_keepsRoomForTheWordsThereAre(t *testing.T) {
+	quiet := actors.SessionInfo{
+		Plugin: "quiet", ID: "s0", Phase: lifecycle.Ready, Since: noon, Process: &actors.ProcessInfo{PID: 4711, Started: noon.Add(-time.Minute)},
+	}
+	short := quiet
+	short.Plugin, short.Phase, short.Reason = "short", lifecycle.Degraded, "a word"
+	for name, c := range map[string]struct {
+		sessions []actors.SessionInfo
+		want     string
+	}{
+		"none": {[]actors.SessionInfo{quiet}, "PLUGIN  PHASE  CALLS/S   ERR/S   DROPS      UP      PID"},
+		"few":  {[]actors.SessionInfo{quiet, short}, "PLUGIN  PHASE     CALLS/S   ERR/S   DROPS      UP      PID"},
+		"many": {mixed()[:2], "PLUGIN   PHASE         CALLS/S   ERR/S   DROPS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			names := make([]string, len(c.sessions))
+			for i, s := range c.sessions {
+				names[i] = s.Plugin
+			}
+			b := newObserver(names, noon).look(noon, doingServe, c.sessions)
+			require.Equal(t, c.want, sheet{width: 79, height: 20}.lines(b)[1])
+		})
+	}
+}
+
 func TestSheet_thatHasNoRoomIsEmpty(t *testing.T) {
 	require.Empty(t, sheet{width: 80}.lines(boardOf(0, mixed())))
 	require.Empty(t, sheet{height: 24}.lines(boardOf(0, mixed())))

@@ -152,3 +152,22 @@ func TestInterrupted_ends(t *testing.T) {
 	<-first.Done()
 	<-second.Done()
 }
+
+// Whoever interrupts a call knows that it had no answer.
+func TestCall_saysThatItWasInterrupted(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	c := startHost(t, "call", "model:WAIT", "--dir", writePlugin(t, "waits", `
+		import { defineInvokeEventa, defineInvokeHandler } from '@moeru/eventa'
+		export const setupModules = ({ channels: { host } }) => {
+			defineInvokeHandler(host, defineInvokeEventa('model:WAIT'), () => {
+				console.log('asked')
+				return new Promise(() => {})
+			})
+		}
+	`))
+	c.wantLogged(t, "asked")
+	c.signal(t, os.Interrupt)
+	c.wantExit(t, exitFailed)
+	require.Contains(t, c.err.String(), "airi-host: interrupted\n")
+}

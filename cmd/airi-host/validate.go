@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +16,8 @@ Exit code 1 if there is any problem. A Paperclip manifest is code: it is evaluat
 process of its own, unless --no-exec is given. No other code of a plugin is run.
 
 With --output json the lines are objects with an "event": "problem" with "file", "field" and
-"message", "note" about a file that is passed over, and "validated" with the numbers of sound
-"plugins" and of "problems".`
+"message", "note" about a file that is passed over or not checked, and "validated" with the numbers of
+sound "plugins", of "problems", and of those among the sound that are "unchecked".`
 
 func (c *cli) validateCommand() *cobra.Command {
 	var noExec bool
@@ -37,13 +38,22 @@ func (c *cli) validateCommand() *cobra.Command {
 // validate tells what was found; any problem is a failure.
 func (c *cli) validate(found manifest.Found) error {
 	c.printFound(found)
+	var unchecked []string
+	for _, m := range found.Manifests {
+		if m.Paperclip != nil && m.Paperclip.Raw == nil {
+			unchecked = append(unchecked, m.PluginName())
+		}
+	}
 	if c.json() {
-		c.encode(validatedLine{"validated", len(found.Manifests), len(found.Problems)})
+		c.encode(validatedLine{"validated", len(found.Manifests), len(found.Problems), len(unchecked)})
 	}
 	if len(found.Problems) > 0 {
 		return errFailed
 	}
 	c.say("%s, no problems", pluginCount(len(found.Manifests)))
+	if len(unchecked) > 0 {
+		c.say("not checked, since their manifests are code that was not run: %s", printable(strings.Join(unchecked, ", ")))
+	}
 	return nil
 }
 
@@ -51,6 +61,8 @@ type validatedLine struct {
 	Event    string `json:"event"`
 	Plugins  int    `json:"plugins"`
 	Problems int    `json:"problems"`
+	// Unchecked is how many of the plugins have a manifest that is code and was not run.
+	Unchecked int `json:"unchecked,omitempty"`
 }
 
 // printFound tells what is wrong, and what was passed over.

@@ -33,9 +33,9 @@ function exported(module) {
 }
 
 // The first place in a stack says where to look, when it is not in here.
-function told(error) {
+function placeOf(error) {
   const [place] = /(?<=[\s(])(?:file:\/\/)?\/[^\s()]+:\d+:\d+/.exec(error?.stack ?? '') ?? []
-  return place && !place.includes('[eval') ? `${error} (at ${place})` : `${error}`
+  return place && !place.includes('[eval') ? ` (at ${place})` : ''
 }
 
 const lost = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
@@ -48,10 +48,10 @@ try {
   write('ok', exported(await import(pathToFileURL(process.argv[1]))))
 }
 catch (error) {
-  // Only Node's own report of it has the place.
-  if (error instanceof SyntaxError)
+  // Of what cannot be parsed only Node's own report has the place.
+  if (error instanceof SyntaxError && !placeOf(error))
     throw error
   const hint = lost.includes(error?.code) ? ': run "npm install", or build the plugin' : ''
-  write('error', stringify(`${told(error)}${hint}`))
+  write('error', stringify(`${error}${placeOf(error)}${hint}`))
 }
 exit(0)

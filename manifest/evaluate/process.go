@@ -52,6 +52,9 @@ func silent(err error) error {
 	if !exited {
 		return err
 	}
+	if err, ok := syntaxError(exit.Tail); ok {
+		return err
+	}
 	how := "ended without an answer"
 	if exit.Status.Code != 0 && exit.Status.Err == nil {
 		how = "made Node.js end with " + words(exit.Status)

@@ -118,23 +118,27 @@ func (w *wire) yield() {
 }
 
 // ready waits until a read would return at once, or for d, rounded up to
-// milliseconds, and tells whether it would.
+// milliseconds, and tells whether it would. Signals do not shorten the wait.
 func (w *wire) ready(d time.Duration) bool {
 	if !w.acquire() {
 		return true
 	}
 	defer w.release()
-	if w.givenUp.Load() {
-		return true
+	deadline := time.Now().Add(d)
+	for !w.givenUp.Load() {
+		fds := [...]unix.PollFd{
+			{Fd: int32(w.fd), Events: unix.POLLIN},
+			{Fd: int32(w.wakeRead), Events: unix.POLLIN},
+		}
+		const up = time.Millisecond - 1
+		n, err := unix.Poll(fds[:], int((max(time.Until(deadline), 0)+up)/time.Millisecond))
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		w.drained = n == 0 || err != nil
+		return !w.drained
 	}
-	fds := [...]unix.PollFd{
-		{Fd: int32(w.fd), Events: unix.POLLIN},
-		{Fd: int32(w.wakeRead), Events: unix.POLLIN},
-	}
-	const up = time.Millisecond - 1
-	n, err := unix.Poll(fds[:], int((d+up)/time.Millisecond))
-	w.drained = n == 0 || err != nil
-	return !w.drained
+	return true
 }
 
 // held tells whether somebody still has the worker's end of the pipe. It waits

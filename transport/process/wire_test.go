@@ -6,11 +6,14 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"runtime"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // openWire returns a wire and the descriptor that writes to it.
@@ -82,6 +85,33 @@ func TestWire_othersRunBeforeItBlocks(t *testing.T) {
 	_, err = end.Read(buffer)
 	require.NoError(t, err)
 	require.False(t, end.yielded, "once for each read")
+}
+
+func TestWire_signalsDoNotShortenAWait(t *testing.T) {
+	end, w := openWire(t)
+	var waits atomic.Bool
+	waits.Store(true)
+	thread, over := make(chan int), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		thread <- unix.Gettid()
+		const limit = 30 * time.Millisecond
+		began := time.Now()
+		if end.ready(limit) || time.Since(began) < limit {
+			t.Error("it did not wait", time.Since(began))
+		}
+		waits.Store(false)
+		close(over)
+	}()
+	for waiting := <-thread; waits.Load(); runtime.Gosched() {
+		if err := unix.Tgkill(os.Getpid(), waiting, unix.SIGURG); err != nil { // which the runtime ignores
+			t.Error(err)
+		}
+	}
+	<-over
+	write(t, w, []byte("more"))
+	require.True(t, end.ready(0))
 }
 
 func TestWire_closeFreesARead(t *testing.T) {
