@@ -20,20 +20,22 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", s.unknown)
 	for pattern, h := range map[string]handler{
-		"GET " + pathHealth:                          s.getHealth,
-		"GET " + pathReady:                           s.getReadyz,
-		"GET " + pathAPI + "/ready":                  s.getReady,
-		"GET " + pathAPI + "/host":                   s.getHost,
-		"GET " + pathAPI + "/plugins":                s.getPlugins,
-		"GET " + pathAPI + "/plugins/{name}":         s.getPlugin,
-		"GET " + pathAPI + "/plugins/{name}/logs":    s.getLogs,
-		"GET " + pathAPI + "/logs":                   s.getLogs,
-		"GET " + pathAPI + "/events":                 s.getEvents,
-		"GET " + pathAPI + "/capabilities":           s.getCapabilities,
-		"POST " + pathAPI + "/call":                  s.postCall,
-		"POST " + pathAPI + "/plugins/{name}/start":  s.command(s.start),
-		"POST " + pathAPI + "/plugins/{name}/stop":   s.command(s.stop),
-		"POST " + pathAPI + "/plugins/{name}/reload": s.command(s.reload),
+		"GET " + pathHealth:                           s.getHealth,
+		"GET " + pathReady:                            s.getReadyz,
+		"GET " + pathAPI + "/ready":                   s.getReady,
+		"GET " + pathAPI + "/host":                    s.getHost,
+		"GET " + pathAPI + "/plugins":                 s.getPlugins,
+		"GET " + pathAPI + "/plugins/{name}":          s.getPlugin,
+		"GET " + pathAPI + "/plugins/{name}/logs":     s.getLogs,
+		"GET " + pathAPI + "/logs":                    s.getLogs,
+		"GET " + pathAPI + "/events":                  s.getEvents,
+		"GET " + pathAPI + "/capabilities":            s.getCapabilities,
+		"POST " + pathAPI + "/call":                   s.postCall,
+		"POST " + pathAPI + "/plugins/{name}/start":   s.command(s.start),
+		"POST " + pathAPI + "/plugins/{name}/stop":    s.command(s.stop),
+		"POST " + pathAPI + "/plugins/{name}/reload":  s.command(s.reload),
+		"POST " + pathAPI + "/plugins/{name}/enable":  s.command(s.enable),
+		"POST " + pathAPI + "/plugins/{name}/disable": s.command(s.disable),
 	} {
 		mux.HandleFunc(pattern, s.answering(h))
 	}

@@ -35,6 +35,8 @@ is made as soon as its KEY is ready, or when no plugin can become ready any more
 bounds that wait and the call together. A result with an "error" is a failed call. Problems of other
 plugins and what plugins log go to standard error.
 
+A host that call starts keeps nothing of what plugins put into it, unless --state says where.
+
 With --follow what comes is printed as one JSON object a line: what the plugin reports while
 it is at it, or the items of its stream, and the result as the last one:
   {"event":"progress","item":…}
@@ -122,11 +124,22 @@ func (c *cli) input(args []string) (json.RawMessage, error) {
 }
 
 func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) error {
+	st, err := c.openState(ctx, true)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.callOn(ctx, st, one, opts), st.close())
+}
+
+// callOn makes a call on a host of its own, on a state.
+func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts callOptions) error {
 	found, err := c.aside().discover(opts.dirs)
 	if err != nil {
 		return err
 	}
-	h, err := c.open(found.Manifests, true)
+	list, passed := st.disabled.split(found.Manifests)
+	c.aside().printDisabled(passed)
+	h, err := c.open(found.Manifests, st, true)
 	if err != nil {
 		return err
 	}
@@ -138,7 +151,7 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 		one.Progress = c.printItem
 	}
 	caller := &caller{
-		host: h.Host, list: found.Manifests, call: one, timeout: opts.timeout,
+		host: h.Host, list: list, call: one, timeout: opts.timeout,
 		journal: follow(h.Host, func(actors.Event) {}), start: c.settings.start,
 	}
 	result, err := caller.run(stop)

@@ -35,10 +35,10 @@ type house struct {
 	tapped <-chan struct{}
 }
 
-// open makes a host that is to run the plugins of the list. What it is asked once
-// has one answer: then a plugin that crashes is not started again. Its close must
+// open makes a host that is to run the plugins of the list on a state. What it is asked
+// once has one answer: then a plugin that crashes is not started again. Its close must
 // follow.
-func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
+func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, error) {
 	log, err := c.logger()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		Programs:  programs(),
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
 			return map[string]map[string]protocol.Service{
-				manifest.DialectPaperclip: paperclipServices(p, c.settings, requests, hidden),
+				manifest.DialectPaperclip: paperclipServices(p, st.db, c.settings, requests, hidden),
 			}
 		},
 		Launch:   limited(c.settings, ecosystems.Launch(h.node)),
