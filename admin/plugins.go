@@ -134,17 +134,14 @@ func (s *Server) getCapabilities(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, CapabilityList{slices.Concat([]capability.Offer{}, list)})
 }
 
-// command makes an order to a plugin a handler. An order that was given is carried out,
-// also when whoever gave it does not wait for that.
+// command makes an order to a plugin a handler.
 func (s *Server) command(order func(context.Context, actors.SessionInfo) (actors.SessionInfo, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		one, err := s.find(r.PathValue("name"))
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(r.Context()), s.limits.Command, &protocol.Error{
-			Code: protocol.CodeTimeout, Message: fmt.Sprintf("the control API waits for %s at most", s.limits.Command),
-		})
+		ctx, cancel := s.ordered(r)
 		defer cancel()
 		after, err := order(ctx, one.SessionInfo)
 		if err != nil {
@@ -155,6 +152,14 @@ func (s *Server) command(order func(context.Context, actors.SessionInfo) (actors
 		}
 		return answer(w, http.StatusOK, s.told(after))
 	}
+}
+
+// ordered is the context of an order: one that was given is carried out, also when whoever
+// gave it does not wait for that.
+func (s *Server) ordered(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(r.Context()), s.limits.Command, &protocol.Error{
+		Code: protocol.CodeTimeout, Message: fmt.Sprintf("the control API waits for %s at most", s.limits.Command),
+	})
 }
 
 func (s *Server) start(ctx context.Context, one actors.SessionInfo) (actors.SessionInfo, error) {
@@ -222,7 +227,7 @@ func (s *Server) setDisabled(ctx context.Context, plugin string, is bool) error 
 	case s.opts.SetDisabled == nil:
 		return invalid("plugin %s: this host keeps nothing for the next one: stop and start are what it can do", plugin)
 	case !contains(s.opts.Plugins, plugin):
-		return invalid("plugin %s is none of those that this host was told to run", plugin)
+		return notTold(plugin)
 	}
 	return s.opts.SetDisabled(ctx, plugin, is)
 }

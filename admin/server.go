@@ -31,6 +31,8 @@ type Options struct {
 	// then; nil means that none is. SetDisabled changes that for good; nil refuses.
 	Disabled    func(plugin string) bool
 	SetDisabled func(ctx context.Context, plugin string, disabled bool) error
+	// Configurations can be looked at and changed; nil for none.
+	Configurations Configurations
 	// Metrics are served as /metrics; nil for none.
 	Metrics *Metrics
 	// Log is told what goes wrong; nil discards it.

@@ -152,7 +152,7 @@ func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts cal
 	}
 	caller := &caller{
 		host: h.Host, list: list, call: one, timeout: opts.timeout,
-		journal: follow(h.Host, func(actors.Event) {}), start: c.settings.start,
+		journal: follow(h.Host, func(actors.Event) {}), start: h.configs.start,
 	}
 	result, err := caller.run(stop)
 	if err != nil {

@@ -8,6 +8,7 @@
 //	airi-host logs, events        what plugins say and what happens; -f follows
 //	airi-host start, stop, reload command single plugins of the running host
 //	airi-host enable, disable     the same, for its next starts, too
+//	airi-host config              look at plugins' configurations, and change them
 //	airi-host lifecycle           print the state machines that the code runs
 //
 // Results go to standard output, logs and errors to standard error. With --output

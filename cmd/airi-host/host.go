@@ -31,6 +31,8 @@ type house struct {
 	node *bridge.Node
 	// roster has the plugins' manifests.
 	roster *roster
+	// configs are their configurations.
+	configs *configurations
 	// tapped closes when the last frame was logged; nil when none is.
 	tapped <-chan struct{}
 }
@@ -48,7 +50,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		return nil, err
 	}
 	c.settings.tellUnknown(list, log)
-	h := &house{log: log, node: &bridge.Node{}, roster: newRoster(list, c.manifests(true))}
+	h := &house{log: log, node: &bridge.Node{}, roster: newRoster(list, c.manifests(true)), configs: &st.configs}
 	var hidden *hush // nil unless frames are logged
 	if debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
 		hidden = newHush(c.settings)
@@ -74,7 +76,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		Programs:  programs(),
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
 			return map[string]map[string]protocol.Service{
-				manifest.DialectPaperclip: paperclipServices(p, st.db, c.settings, requests, hidden),
+				manifest.DialectPaperclip: paperclipServices(p, st, c.settings, requests, hidden),
 			}
 		},
 		Launch:   limited(c.settings, ecosystems.Launch(h.node)),

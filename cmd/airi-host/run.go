@@ -39,8 +39,8 @@ A plugin that fails, or a manifest with a problem, keeps no other plugin from ru
 that crashes is started again after a pause: a second at first, twice as long after each
 further crash, up to five minutes; at the eleventh crash in a row it is given up.
 
-What plugins keep in the host, and which of them are disabled, outlives it in its state directory,
-where one host runs at a time. A plugin that is disabled is not started.
+What plugins keep in the host, which of them are disabled and the configurations that were set
+outlive it in its state directory, where one host runs at a time. A plugin that is disabled is not started.
 
 It can be asked while it runs, by 'airi-host ps' and others, through a socket in that directory,
 and over HTTP at --listen: /healthz, /readyz, /metrics, and the control API below /api/v1. Where
@@ -132,7 +132,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	defer v.close()
 	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
 	j := follow(h.Host, v.show)
-	rep, started := c.start(stop, h.Host, j, found, opts)
+	rep, started := c.start(stop, h, j, found, opts)
 	if started && !opts.once {
 		v.do(doingServe)
 		f.tell(c)
@@ -157,15 +157,15 @@ var errInterrupted = errors.New("interrupted before the plugins had started")
 
 // start starts all plugins, waits for the outcome, and sums it up once all that led
 // to it was shown; started is false when it was interrupted before.
-func (c *cli) start(stop context.Context, host *actors.Host, j *journal, found manifest.Found, opts runOptions) (rep report, started bool) {
+func (c *cli) start(stop context.Context, h *house, j *journal, found manifest.Found, opts runOptions) (rep report, started bool) {
 	ctx, cancel := context.WithTimeoutCause(stop, opts.startLimit, &startLimitError{opts.startLimit})
 	defer cancel()
-	outcomes := host.StartAll(ctx, found.Manifests, c.settings.start, nil)
+	outcomes := h.StartAll(ctx, found.Manifests, h.configs.start, nil)
 	if opts.once {
-		awaitSettled(ctx, host)
+		awaitSettled(ctx, h.Host)
 		markLate(ctx, outcomes)
 	}
-	rep = reportOf(host, outcomes, j.catchUp())
+	rep = reportOf(h.Host, outcomes, j.catchUp())
 	rep.unsound = filesOf(found.Problems)
 	if stop.Err() != nil {
 		return rep, false

@@ -50,18 +50,24 @@ type state struct {
 	db *store.DB
 	// disabled are the plugins that are not to be started.
 	disabled disabled
+	// configs are the plugins' configurations.
+	configs configurations
 }
 
 // openState is newState with its store open: nobody else has the directory then.
 func (c *cli) openState(ctx context.Context, once bool) (*state, error) {
 	st, err := c.newState(once)
-	if err != nil || st.temporary {
-		return st, err
+	if err != nil {
+		return nil, err
+	}
+	st.configs.settings = c.settings
+	if st.temporary {
+		return st, nil
 	}
 	if st.db, err = openStore(ctx, st.dir); err != nil {
 		return nil, err
 	}
-	if err := st.disabled.load(ctx, st.db); err != nil {
+	if err := errors.Join(st.disabled.load(ctx, st.db), st.configs.load(ctx, st.db)); err != nil {
 		return nil, errors.Join(err, st.close())
 	}
 	return st, nil

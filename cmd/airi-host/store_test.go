@@ -52,7 +52,7 @@ func TestOpenStore_aFullDiskFailsWhoWritesAndNothingElse(t *testing.T) {
 	db, err := store.Open(t.Context(), t.TempDir(), store.Options{MaxBytes: 256 << 10})
 	require.NoError(t, err)
 	serve := func(method, more string) (json.RawMessage, error) {
-		service := paperclipServices(noPlugins{}, db, &settings{}, services.HTTP{}, nil)[method]
+		service := paperclipServices(noPlugins{}, &state{db: db}, &settings{}, services.HTTP{}, nil)[method]
 		return service.Serve(t.Context(), protocol.Call{
 			Key: method, Caller: "demo", Input: json.RawMessage(`{"scopeKind":"instance","stateKey":"k"` + more + `}`),
 		})
