@@ -99,7 +99,7 @@ func (o callOptions) call(key string, now time.Time) (protocol.Call, error) {
 // callDrain is how long plugins may take to stop once the call is over.
 const callDrain = 3 * time.Second
 
-// maxInput is how much JSON call reads from standard input, in bytes.
+// maxInput is how much JSON is read from standard input or a file, in bytes.
 const maxInput = 64 << 20
 
 func (c *cli) input(args []string) (json.RawMessage, error) {
@@ -109,13 +109,25 @@ func (c *cli) input(args []string) (json.RawMessage, error) {
 	text := []byte(args[0])
 	if args[0] == "-" {
 		var err error
-		if text, err = io.ReadAll(io.LimitReader(c.in, maxInput+1)); err != nil {
-			return nil, fmt.Errorf("reading the input: %w", err)
-		}
-		if len(text) > maxInput {
-			return nil, fmt.Errorf("the input is larger than %d bytes", maxInput)
+		if text, err = readInput(c.in); err != nil {
+			return nil, err
 		}
 	}
+	return parseInput(text)
+}
+
+func readInput(from io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, maxInput+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the input: %w", err)
+	case len(text) > maxInput:
+		return nil, fmt.Errorf("the input is larger than %d bytes", maxInput)
+	}
+	return text, nil
+}
+
+func parseInput(text []byte) (json.RawMessage, error) {
 	var input json.RawMessage
 	if err := json.Unmarshal(text, &input); err != nil {
 		return nil, usageError{fmt.Errorf("the input is not JSON: %w: %q", err, clip(string(text), 80))}

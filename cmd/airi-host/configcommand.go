@@ -106,15 +106,26 @@ func (c *cli) change(text string, opts *configOptions, based bool) (change admin
 	if based {
 		change.Base = &opts.revision
 	}
-	if file, ok := strings.CutPrefix(text, "@"); ok {
-		read, err := os.ReadFile(file)
-		if err != nil {
-			return change, fmt.Errorf("the configuration: %w", err)
-		}
-		text = string(read)
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		change.Value, err = inputFrom(name)
+	} else {
+		change.Value, err = c.input([]string{text})
 	}
-	change.Value, err = c.input([]string{text})
 	return change, err
+}
+
+// inputFrom reads JSON from a file.
+func inputFrom(name string) (json.RawMessage, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("the input: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	text, err := readInput(file)
+	if err != nil {
+		return nil, err
+	}
+	return parseInput(text)
 }
 
 func (c *cli) printConfiguration(one admin.Configuration) {
