@@ -1,9 +1,6 @@
 package actors
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
@@ -36,21 +33,10 @@ func (s *session) onNeedConfiguration(m needConfiguration) {
 	s.shut(unconfigured(s.h.Plugin), func() { m.reply <- nil })
 }
 
-// checkConfig holds a configuration that somebody gave to the schemas that the
-// manifest declares, this host's own and the ecosystem's.
+// checkConfig holds a configuration that somebody gave to the schemas of the manifest.
 func (s *session) checkConfig(c protocol.Config) error {
-	schemas := []json.RawMessage{s.man.Host.Configuration.Schema}
-	if s.man.Paperclip != nil {
-		schemas = append(schemas, s.man.Paperclip.InstanceConfigSchema)
-	}
-	for _, raw := range schemas {
-		schema, err := capability.CompileSchema(raw)
-		if err == nil {
-			err = schema.Check(c.Full)
-		}
-		if err != nil {
-			return failure(protocol.CodeConfiguration, s.h.Plugin, fmt.Sprintf("the configuration of plugin %s: %s", s.h.Plugin, err))
-		}
+	if err := s.man.CheckConfiguration(c.Full); err != nil {
+		return failure(protocol.CodeConfiguration, s.h.Plugin, err.Error())
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 //	unauthorized                            401
 //	denied                                  403
 //	not-found                               404
-//	ambiguous, cancelled                    409
+//	ambiguous, cancelled, conflict          409
 //	configuration                           422
 //	overloaded                              429
 //	internal, failed                        500
@@ -52,6 +52,8 @@ const (
 	codeUnauthorized protocol.Code = "unauthorized"
 	// CodePlugin: the plugin failed the call, in its own words.
 	CodePlugin protocol.Code = "plugin"
+	// CodeConflict: what is to be changed was changed meanwhile.
+	CodeConflict protocol.Code = "conflict"
 	// CodeFailed: it failed, and no other code fits.
 	CodeFailed protocol.Code = "failed"
 )
@@ -63,6 +65,7 @@ var statuses = map[protocol.Code]int{
 	codeNotFound:                http.StatusNotFound,
 	protocol.CodeAmbiguous:      http.StatusConflict,
 	protocol.CodeCancelled:      http.StatusConflict,
+	CodeConflict:                http.StatusConflict,
 	protocol.CodeConfiguration:  http.StatusUnprocessableEntity,
 	codeOverloaded:              http.StatusTooManyRequests,
 	CodePlugin:                  http.StatusBadGateway,
@@ -173,10 +176,11 @@ func lineOf(text []byte) []byte {
 
 // query reads the parameters of a request, and refuses those that it does not know.
 type query struct {
-	lines  int
-	follow bool
-	kind   string
-	plugin string
+	lines   int
+	follow  bool
+	kind    string
+	plugin  string
+	company string
 }
 
 // maxLines is how many lines may be asked for.
@@ -202,6 +206,8 @@ func queryOf(r *http.Request, known ...string) (q query, err error) {
 			q.kind = value
 		case "plugin":
 			q.plugin = value
+		case "company":
+			q.company = value
 		}
 	}
 	return q, nil

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -40,14 +39,14 @@ func (c *Client) Info(ctx context.Context) (info HostInfo, err error) {
 }
 
 // Plugins lists all plugins.
-func (c *Client) Plugins(ctx context.Context) ([]actors.SessionInfo, error) {
+func (c *Client) Plugins(ctx context.Context) ([]PluginInfo, error) {
 	var list PluginList
 	err := c.get(ctx, "/plugins", &list)
 	return list.Plugins, err
 }
 
 // Inspect tells all about a plugin, by its name or a session's id.
-func (c *Client) Inspect(ctx context.Context, name string) (detail actors.Inspection, err error) {
+func (c *Client) Inspect(ctx context.Context, name string) (detail PluginDetail, err error) {
 	return detail, c.get(ctx, "/plugins/"+url.PathEscape(name), &detail)
 }
 
@@ -60,13 +59,15 @@ func (c *Client) Capabilities(ctx context.Context, plugin, kind string) ([]capab
 
 // The commands that a plugin can be given.
 const (
-	Start  = "start"
-	Stop   = "stop"
-	Reload = "reload"
+	Start   = "start"
+	Stop    = "stop"
+	Reload  = "reload"
+	Enable  = "enable"
+	Disable = "disable"
 )
 
 // Command gives a plugin one of the commands. It returns when that is carried out.
-func (c *Client) Command(ctx context.Context, command, name string) (info actors.SessionInfo, err error) {
+func (c *Client) Command(ctx context.Context, command, name string) (info PluginInfo, err error) {
 	return info, c.ask(ctx, http.MethodPost, "/plugins/"+url.PathEscape(name)+"/"+command, nil, &info)
 }
 

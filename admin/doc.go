@@ -23,6 +23,11 @@
 //	POST /api/v1/plugins/NAME/start       PluginInfo, when it is ready or waits for its configuration
 //	POST /api/v1/plugins/NAME/stop        PluginInfo, when nothing of it runs any more
 //	POST /api/v1/plugins/NAME/reload      PluginInfo, as for start
+//	POST /api/v1/plugins/NAME/enable      PluginInfo, as for start; from now on it is started with the host
+//	POST /api/v1/plugins/NAME/disable     PluginInfo, as for stop; from now on it is not
+//	GET  /api/v1/plugins/NAME/config      Configuration, the one in force; ?company=C
+//	PUT  /api/v1/plugins/NAME/config      ConfigurationChange; Configuration, when the plugin has taken it
+//	GET  /api/v1/plugins/NAME/config/history  ConfigurationList; ?company=C
 //	GET  /api/v1/capabilities             CapabilityList; ?plugin=NAME ?kind=KIND
 //	POST /api/v1/call                     CallRequest; the result is the body
 //	GET  /api/v1/logs                     the end of all plugins' logs; ?lines=N ?follow=true

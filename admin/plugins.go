@@ -18,7 +18,21 @@ import (
 // PluginList has all plugins: those that the host is to run in their order, then
 // others. One that has no session is in the phase stopped and has no session's id.
 type PluginList struct {
-	Plugins []actors.SessionInfo `json:"plugins"`
+	Plugins []PluginInfo `json:"plugins"`
+}
+
+// PluginInfo is a plugin and its newest session.
+type PluginInfo struct {
+	actors.SessionInfo
+	// Disabled tells that the host does not start it.
+	Disabled bool `json:"disabled,omitempty"`
+}
+
+// PluginDetail is all that is known about a plugin.
+type PluginDetail struct {
+	actors.Inspection
+	// Disabled is PluginInfo's.
+	Disabled bool `json:"disabled,omitempty"`
 }
 
 // CapabilityList has what is offered, and by whom.
@@ -35,7 +49,7 @@ func (s *Server) getPlugins(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // plugins lists the newest session of each plugin.
-func (s *Server) plugins() []actors.SessionInfo {
+func (s *Server) plugins() []PluginInfo {
 	newest := map[string]actors.SessionInfo{}
 	var others []string
 	for _, one := range s.host.Sessions() { // the oldest first
@@ -44,15 +58,24 @@ func (s *Server) plugins() []actors.SessionInfo {
 		}
 		newest[one.Plugin] = one
 	}
-	list := make([]actors.SessionInfo, 0, len(newest))
+	list := make([]PluginInfo, 0, len(newest))
 	for _, name := range slices.Concat(s.opts.Plugins, others) {
 		one, ok := newest[name]
 		if !ok {
 			one = stopped(name)
 		}
-		list = append(list, one)
+		list = append(list, s.told(one))
 	}
 	return list
+}
+
+// told is what the API tells of a session.
+func (s *Server) told(one actors.SessionInfo) PluginInfo {
+	return PluginInfo{one, s.disabled(one.Plugin)}
+}
+
+func (s *Server) disabled(plugin string) bool {
+	return s.opts.Disabled != nil && s.opts.Disabled(plugin)
 }
 
 // stopped is a plugin that has no session.
@@ -61,13 +84,13 @@ func stopped(plugin string) actors.SessionInfo {
 }
 
 // find looks for a plugin by its name or by a session's id.
-func (s *Server) find(name string) (actors.SessionInfo, error) {
+func (s *Server) find(name string) (PluginInfo, error) {
 	for _, one := range s.plugins() {
 		if one.Plugin == name || one.ID != "" && one.ID == name {
 			return one, nil
 		}
 	}
-	return actors.SessionInfo{}, &protocol.Error{Code: codeNotFound, Message: fmt.Sprintf(
+	return PluginInfo{}, &protocol.Error{Code: codeNotFound, Message: fmt.Sprintf(
 		"no plugin and no session is called %s; there are: %s", name, strings.Join(s.names(), ", "))}
 }
 
@@ -92,9 +115,9 @@ func (s *Server) getPlugin(w http.ResponseWriter, r *http.Request) error {
 	}
 	detail, err := s.host.Inspect(one.Plugin)
 	if err != nil { // it is stopped
-		detail = actors.Inspection{SessionInfo: one, Offers: []capability.Offer{}, Log: s.host.Logs(one.Plugin, inspectedLines)}
+		detail = actors.Inspection{SessionInfo: one.SessionInfo, Offers: []capability.Offer{}, Log: s.host.Logs(one.Plugin, inspectedLines)}
 	}
-	return answer(w, http.StatusOK, detail)
+	return answer(w, http.StatusOK, PluginDetail{detail, one.Disabled})
 }
 
 // inspectedLines is how much of a stopped plugin's log is shown, as Host.Inspect does.
@@ -111,27 +134,32 @@ func (s *Server) getCapabilities(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, CapabilityList{slices.Concat([]capability.Offer{}, list)})
 }
 
-// command makes an order to a plugin a handler. An order that was given is carried out,
-// also when whoever gave it does not wait for that.
+// command makes an order to a plugin a handler.
 func (s *Server) command(order func(context.Context, actors.SessionInfo) (actors.SessionInfo, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		one, err := s.find(r.PathValue("name"))
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(r.Context()), s.limits.Command, &protocol.Error{
-			Code: protocol.CodeTimeout, Message: fmt.Sprintf("the control API waits for %s at most", s.limits.Command),
-		})
+		ctx, cancel := s.ordered(r)
 		defer cancel()
-		after, err := order(ctx, one)
+		after, err := order(ctx, one.SessionInfo)
 		if err != nil {
 			return err
 		}
 		if after.Plugin == "" { // it went meanwhile
 			after = stopped(one.Plugin)
 		}
-		return answer(w, http.StatusOK, after)
+		return answer(w, http.StatusOK, s.told(after))
 	}
+}
+
+// ordered is the context of an order: one that was given is carried out, also when whoever
+// gave it does not wait for that.
+func (s *Server) ordered(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(r.Context()), s.limits.Command, &protocol.Error{
+		Code: protocol.CodeTimeout, Message: fmt.Sprintf("the control API waits for %s at most", s.limits.Command),
+	})
 }
 
 func (s *Server) start(ctx context.Context, one actors.SessionInfo) (actors.SessionInfo, error) {
@@ -139,6 +167,9 @@ func (s *Server) start(ctx context.Context, one actors.SessionInfo) (actors.Sess
 	case lifecycle.Stopped, lifecycle.Failed:
 	default:
 		return one, invalid("plugin %s is not stopped: it is %s (%s); to start it anew, reload it", one.Plugin, one.Phase, one.ID)
+	}
+	if s.disabled(one.Plugin) {
+		return one, invalid("plugin %s is disabled: enable it, which starts it too", one.Plugin)
 	}
 	if s.opts.Start == nil || !contains(s.opts.Plugins, one.Plugin) {
 		return one, invalid("plugin %s cannot be started from here: it is none of those that this host was told to run", one.Plugin)
@@ -157,13 +188,48 @@ func (s *Server) stop(ctx context.Context, one actors.SessionInfo) (actors.Sessi
 
 func (s *Server) reload(ctx context.Context, one actors.SessionInfo) (actors.SessionInfo, error) {
 	switch {
-	case one.ID == "":
-		return s.start(ctx, one)
+	case one.ID == "" || s.disabled(one.Plugin):
+		return s.start(ctx, one) // or its refusal
 	case s.opts.Reload == nil:
 		return one, invalid("plugin %s cannot be reloaded from here", one.Plugin)
 	}
 	s.byHand.set(one.Plugin, false)
 	return s.opts.Reload(ctx, one.Plugin, one.ID)
+}
+
+// enable has a plugin started with the host from now on, and starts it where it is down.
+func (s *Server) enable(ctx context.Context, one actors.SessionInfo) (actors.SessionInfo, error) {
+	if err := s.setDisabled(ctx, one.Plugin, false); err != nil {
+		return one, err
+	}
+	switch one.Phase {
+	case lifecycle.Stopped, lifecycle.Failed:
+		return s.start(ctx, one)
+	default:
+		return one, nil
+	}
+}
+
+// disable stops a plugin, for this host and the next ones. First it is remembered: what
+// cannot be kept changes nothing.
+func (s *Server) disable(ctx context.Context, one actors.SessionInfo) (actors.SessionInfo, error) {
+	if err := s.setDisabled(ctx, one.Plugin, true); err != nil {
+		return one, err
+	}
+	if now, err := s.find(one.Plugin); err == nil { // it may have been started meanwhile
+		one = now.SessionInfo
+	}
+	return s.stop(ctx, one)
+}
+
+func (s *Server) setDisabled(ctx context.Context, plugin string, is bool) error {
+	switch {
+	case s.opts.SetDisabled == nil:
+		return invalid("plugin %s: this host keeps nothing for the next one: stop and start are what it can do", plugin)
+	case !contains(s.opts.Plugins, plugin):
+		return notTold(plugin)
+	}
+	return s.opts.SetDisabled(ctx, plugin, is)
 }
 
 // stoppedByHand has the plugins that somebody has stopped: nobody waits for those to be
@@ -188,8 +254,8 @@ func (b *stoppedByHand) has(plugin string) bool {
 	return b.names[plugin]
 }
 
-// Readiness tells whether every plugin is ready or degraded, but for those that were
-// stopped by hand.
+// Readiness tells whether every plugin is ready or degraded, but for those that are
+// disabled or were stopped by hand.
 type Readiness struct {
 	Ready bool `json:"ready"`
 	// Plugins is how many are awaited.
@@ -212,7 +278,7 @@ type NotReady struct {
 func (s *Server) readiness() Readiness {
 	var r Readiness
 	for _, one := range s.plugins() {
-		if s.byHand.has(one.Plugin) && one.ID == "" {
+		if one.Disabled || s.byHand.has(one.Plugin) && one.ID == "" {
 			continue
 		}
 		r.Plugins++

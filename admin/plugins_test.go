@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -139,4 +141,71 @@ func TestServer_aHostThatIsShutDownSaysSo(t *testing.T) {
 	require.Equal(t, protocol.CodeNotReady, protocol.CodeOf(err))
 	status, _ := r.get(t, pathReady)
 	require.Equal(t, http.StatusServiceUnavailable, status)
+}
+
+func TestServer_disablesAndEnables(t *testing.T) {
+	kept := map[string]bool{"absent": true}
+	r := start(t, Options{
+		Plugins:  []string{"absent", "talker"},
+		Disabled: func(plugin string) bool { return kept[plugin] },
+		SetDisabled: func(_ context.Context, plugin string, is bool) error {
+			kept[plugin] = is
+			return nil
+		},
+	})
+	status, body := r.get(t, pathReady)
+	require.Equal(t, http.StatusOK, status, "nobody waits for what is disabled")
+	require.JSONEq(t, `{"ready":true,"plugins":1}`, body)
+
+	for range 2 {
+		info, err := r.Command(t.Context(), Disable, "talker")
+		require.NoError(t, err)
+		require.True(t, info.Disabled)
+		require.Equal(t, lifecycle.Stopped, info.Phase)
+	}
+	require.Equal(t, map[string]bool{"absent": true, "talker": true}, kept)
+	for _, command := range []string{Start, Reload} {
+		_, err := r.Command(t.Context(), command, "talker")
+		require.EqualError(t, err, "plugin talker is disabled: enable it, which starts it too")
+	}
+	list, err := r.Plugins(t.Context())
+	require.NoError(t, err)
+	require.True(t, list[0].Disabled && list[1].Disabled)
+	detail, err := r.Inspect(t.Context(), "talker")
+	require.NoError(t, err)
+	require.True(t, detail.Disabled)
+	_, body = r.get(t, pathReady)
+	require.JSONEq(t, `{"ready":true,"plugins":0}`, body)
+
+	for range 2 {
+		info, err := r.Command(t.Context(), Enable, "talker")
+		require.NoError(t, err)
+		require.False(t, info.Disabled)
+		require.Equal(t, "plugin-session-1", info.ID, "what runs is not started again")
+	}
+	_, err = r.Command(t.Context(), Disable, "nobody")
+	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
+}
+
+func TestServer_whatCannotBeKeptChangesNothing(t *testing.T) {
+	full := errors.New("the disk is full")
+	r := start(t, Options{SetDisabled: func(context.Context, string, bool) error { return full }})
+	for _, command := range []string{Disable, Enable} {
+		_, err := r.Command(t.Context(), command, "talker")
+		require.EqualError(t, err, "the disk is full")
+	}
+	list, err := r.Plugins(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Ready, list[0].Phase)
+	require.Equal(t, "plugin-session-0", list[0].ID)
+}
+
+func TestServer_disablesOnlyWhereThatIsKept(t *testing.T) {
+	r := start(t, Options{})
+	_, err := r.Command(t.Context(), Disable, "talker")
+	require.EqualError(t, err, "plugin talker: this host keeps nothing for the next one: stop and start are what it can do")
+
+	stranger := start(t, Options{Plugins: []string{}, SetDisabled: func(context.Context, string, bool) error { return nil }})
+	_, err = stranger.Command(t.Context(), Disable, "talker")
+	require.EqualError(t, err, "plugin talker is none of those that this host was told to run")
 }

@@ -27,6 +27,12 @@ type Options struct {
 	Start func(ctx context.Context, plugin string) (actors.SessionInfo, error)
 	// Reload starts the plugin of a session anew, as Host.Reload does; nil refuses.
 	Reload func(ctx context.Context, plugin, session string) (actors.SessionInfo, error)
+	// Disabled tells whether one of the Plugins is not to be started, which is not awaited
+	// then; nil means that none is. SetDisabled changes that for good; nil refuses.
+	Disabled    func(plugin string) bool
+	SetDisabled func(ctx context.Context, plugin string, disabled bool) error
+	// Configurations can be looked at and changed; nil for none.
+	Configurations Configurations
 	// Metrics are served as /metrics; nil for none.
 	Metrics *Metrics
 	// Log is told what goes wrong; nil discards it.

@@ -35,6 +35,8 @@ is made as soon as it is clear who answers, or when no plugin can become ready a
 bounds that wait and the call together. A result with an "error" is a failed call. Problems of other
 plugins and what plugins log go to standard error.
 
+A host that call starts keeps nothing of what plugins put into it, unless --state says where.
+
 With --follow what comes is printed as one JSON object a line: what the plugin reports while
 it is at it, or the items of its stream, and the result as the last one:
   {"event":"progress","item":…}
@@ -98,7 +100,7 @@ func (o callOptions) call(key string, now time.Time) (protocol.Call, error) {
 // callDrain is how long plugins may take to stop once the call is over.
 const callDrain = 3 * time.Second
 
-// maxInput is how much JSON call reads from standard input, in bytes.
+// maxInput is how much JSON is read from standard input or a file, in bytes.
 const maxInput = 64 << 20
 
 func (c *cli) input(args []string) (json.RawMessage, error) {
@@ -108,16 +110,28 @@ func (c *cli) input(args []string) (json.RawMessage, error) {
 	text := []byte(args[0])
 	if args[0] == "-" {
 		var err error
-		if text, err = io.ReadAll(io.LimitReader(c.in, maxInput+1)); err != nil {
-			return nil, fmt.Errorf("reading the input: %w", err)
-		}
-		if len(text) > maxInput {
-			return nil, fmt.Errorf("the input is larger than %d bytes", maxInput)
+		if text, err = readInput(c.in); err != nil {
+			return nil, err
 		}
 	}
+	return parseInput(text)
+}
+
+func readInput(from io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, maxInput+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the input: %w", err)
+	case len(text) > maxInput:
+		return nil, fmt.Errorf("the input is larger than %d bytes", maxInput)
+	}
+	return text, nil
+}
+
+func parseInput(text []byte) (json.RawMessage, error) {
 	var input json.RawMessage
 	if err := json.Unmarshal(text, &input); err != nil {
-		return nil, usageError{fmt.Errorf("the input is not JSON: %w: %q%s", err, clip(string(text), 80), quotes(args[0]))}
+		return nil, usageError{fmt.Errorf("the input is not JSON: %w: %q%s", err, clip(string(text), 80), quotes(string(text)))}
 	}
 	return input, nil
 }
@@ -132,11 +146,22 @@ func quotes(arg string) string {
 }
 
 func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) error {
+	st, err := c.openState(ctx, true)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.callOn(ctx, st, one, opts), st.close())
+}
+
+// callOn makes a call on a host of its own, on a state.
+func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts callOptions) error {
 	found, err := c.aside().discover(opts.dirs)
 	if err != nil {
 		return err
 	}
-	h, err := c.open(found.Manifests, true)
+	list, passed := st.disabled.split(found.Manifests)
+	c.aside().printDisabled(passed)
+	h, err := c.open(found.Manifests, st, true)
 	if err != nil {
 		return err
 	}
@@ -148,8 +173,8 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 		one.Progress = c.printItem
 	}
 	caller := &caller{
-		host: h.Host, list: found.Manifests, call: one, timeout: opts.timeout,
-		journal: follow(h.Host, func(actors.Event) {}), start: c.settings.start,
+		host: h.Host, list: list, call: one, timeout: opts.timeout,
+		journal: follow(h.Host, func(actors.Event) {}), start: h.configs.start,
 	}
 	taken, cancel := c.out.whileTaken(stop)
 	defer cancel()

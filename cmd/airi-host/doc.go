@@ -7,6 +7,8 @@
 //	airi-host ps, inspect, caps   ask the running host about plugins and what they offer
 //	airi-host logs, events        what plugins say and what happens; -f follows
 //	airi-host start, stop, reload command single plugins of the running host
+//	airi-host enable, disable     the same, for its next starts, too
+//	airi-host config              look at plugins' configurations, and change them
 //	airi-host lifecycle           print the state machines that the code runs
 //
 // Results go to standard output, logs and errors to standard error. With --output
@@ -18,8 +20,9 @@
 //
 // # How a run reads
 //
+//	openState ─ the state directory and its database; a second host there ends here
 //	discover ─ what is wrong with a manifest is printed, the rest is run
-//	openFront ─ the control socket, and HTTP; a second host on one state ends here
+//	openFront ─ the control socket, and HTTP
 //	newHost  ─ log, dialects, compiled-in plugins, the bridge for Node
 //	openView ─ on a terminal the live view, a screen
 //	follow   ─ the journal: one goroutine prints every event, in order, or has the

@@ -53,19 +53,27 @@ func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front
 }
 
 // serve lets the host be asked.
-func (f *front) serve(c *cli, h *house) {
+func (f *front) serve(c *cli, h *house, st *state) {
 	if c.metrics == nil {
 		return
 	}
-	f.server = admin.New(h.Host, admin.Options{
+	o := admin.Options{
 		Version: version(), State: f.dir, Plugins: h.roster.names, Metrics: c.metrics, Log: h.log,
 		Start: func(ctx context.Context, plugin string) (actors.SessionInfo, error) {
-			return h.start(ctx, c.settings, plugin)
+			return h.start(ctx, plugin)
 		},
 		Reload: func(ctx context.Context, plugin, session string) (actors.SessionInfo, error) {
-			return h.reload(ctx, c.settings, plugin, session)
+			return h.reload(ctx, plugin, session)
 		},
-	})
+	}
+	if st.db != nil {
+		o.Configurations = newRegistrar(h, st.db)
+		o.Disabled = st.disabled.has
+		o.SetDisabled = func(ctx context.Context, plugin string, is bool) error {
+			return st.disabled.set(ctx, st.db, plugin, is)
+		}
+	}
+	f.server = admin.New(h.Host, o)
 	if f.control != nil {
 		f.server.Serve(f.control, admin.Guard{})
 	}

@@ -31,14 +31,16 @@ type house struct {
 	node *bridge.Node
 	// roster has the plugins' manifests.
 	roster *roster
+	// configs are their configurations.
+	configs *configurations
 	// tapped closes when the last frame was logged; nil when none is.
 	tapped <-chan struct{}
 }
 
-// open makes a host that is to run the plugins of the list. What it is asked once
-// has one answer: then a plugin that crashes is not started again. Its close must
+// open makes a host that is to run the plugins of the list on a state. What it is asked
+// once has one answer: then a plugin that crashes is not started again. Its close must
 // follow.
-func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
+func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, error) {
 	log, err := c.logger()
 	if err != nil {
 		return nil, err
@@ -48,7 +50,7 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		return nil, err
 	}
 	c.settings.tellUnknown(list, log)
-	h := &house{log: log, node: &bridge.Node{}, roster: newRoster(list, c.manifests(true))}
+	h := &house{log: log, node: &bridge.Node{}, roster: newRoster(list, c.manifests(true)), configs: &st.configs}
 	var hidden *hush // nil unless frames are logged
 	if debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
 		hidden = newHush(c.settings)
@@ -74,7 +76,7 @@ func (c *cli) open(list []*manifest.Manifest, once bool) (*house, error) {
 		Programs:  programs(),
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
 			return map[string]map[string]protocol.Service{
-				manifest.DialectPaperclip: paperclipServices(p, c.settings, requests, hidden),
+				manifest.DialectPaperclip: paperclipServices(p, st, c.settings, requests, hidden),
 			}
 		},
 		Launch:   limited(c.settings, ecosystems.Launch(h.node)),

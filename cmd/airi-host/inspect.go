@@ -43,11 +43,12 @@ func (c *cli) inspectCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) printInspection(d actors.Inspection, now time.Time) {
+func (c *cli) printInspection(d admin.PluginDetail, now time.Time) {
 	facts := [][2]string{
 		{"plugin", d.Plugin},
 		{"session", d.ID},
 		{"phase", phaseOf(d.SessionInfo, now)},
+		{"disabled", disabledWord(d.Disabled)},
 		{"reason", d.Reason},
 		{"manifest", d.File},
 		{"process", processOf(d.Process, now)},
@@ -72,6 +73,13 @@ func (c *cli) printInspection(d actors.Inspection, now time.Time) {
 	for _, line := range d.Log {
 		c.say("%s", layout{names: len([]rune(d.Plugin))}.logged(line))
 	}
+}
+
+func disabledWord(is bool) string {
+	if is {
+		return "it is not started with the host"
+	}
+	return ""
 }
 
 func phaseOf(one actors.SessionInfo, now time.Time) string {

@@ -37,18 +37,26 @@ func (c *cli) psCommand() *cobra.Command {
 	}
 }
 
-func (c *cli) printPlugins(list []actors.SessionInfo, now time.Time) {
+func (c *cli) printPlugins(list []admin.PluginInfo, now time.Time) {
 	rows := [][]string{{"PLUGIN", "PHASE", "FOR", "CALLS", "ERRORS", "CRASHES", "PID", "NOTE"}}
 	for _, one := range list {
 		if c.json() {
 			c.encodeAs("plugin", one)
 		}
 		rows = append(rows, []string{
-			one.Plugin, string(one.Phase), lasting(one, now), strconv.FormatUint(one.Calls, 10), strconv.FormatUint(one.CallErrors, 10),
-			strconv.Itoa(one.Worker.Crashes), pidOf(one), noteOf(one, now),
+			one.Plugin, standing(one), lasting(one.SessionInfo, now), strconv.FormatUint(one.Calls, 10), strconv.FormatUint(one.CallErrors, 10),
+			strconv.Itoa(one.Worker.Crashes), pidOf(one.SessionInfo), noteOf(one.SessionInfo, now),
 		})
 	}
 	c.table(rows)
+}
+
+// standing is where a plugin stands, in one word.
+func standing(one admin.PluginInfo) string {
+	if one.Disabled && one.ID == "" {
+		return "disabled"
+	}
+	return string(one.Phase)
 }
 
 // lasting is for how long a session has been in its phase.

@@ -56,16 +56,16 @@ func (r *roster) reread(plugin string) (*manifest.Manifest, error) {
 }
 
 // start starts a plugin that is stopped.
-func (h *house) start(ctx context.Context, s *settings, plugin string) (actors.SessionInfo, error) {
+func (h *house) start(ctx context.Context, plugin string) (actors.SessionInfo, error) {
 	m, err := h.roster.reread(plugin)
 	if err != nil {
 		return actors.SessionInfo{}, err
 	}
-	return h.Start(ctx, m, s.start(m))
+	return h.Start(ctx, m, h.configs.start(m))
 }
 
 // reload stops a plugin and starts it anew, if its manifest is still good.
-func (h *house) reload(ctx context.Context, s *settings, plugin, session string) (actors.SessionInfo, error) {
+func (h *house) reload(ctx context.Context, plugin, session string) (actors.SessionInfo, error) {
 	m, err := h.roster.reread(plugin)
 	if err != nil {
 		return actors.SessionInfo{}, err
@@ -73,5 +73,5 @@ func (h *house) reload(ctx context.Context, s *settings, plugin, session string)
 	if info, err := h.Stop(ctx, session); err != nil {
 		return info, err
 	}
-	return h.Start(ctx, m, s.start(m))
+	return h.Start(ctx, m, h.configs.start(m))
 }

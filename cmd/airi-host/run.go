@@ -39,10 +39,13 @@ A plugin that fails, or a manifest with a problem, keeps no other plugin from ru
 that crashes is started again after a pause: a second at first, twice as long after each
 further crash, up to five minutes; at the eleventh crash in a row it is given up.
 
-It can be asked while it runs, by 'airi-host ps' and others, through a socket in its state
-directory, where one host runs at a time, and over HTTP at --listen: /healthz, /readyz,
-/metrics, and the control API below /api/v1. Where the usual address is taken it goes on without
-HTTP; with --once there is neither, unless --state or --listen are given.
+What plugins keep in the host, which of them are disabled and the configurations that were set
+outlive it in its state directory, where one host runs at a time. A plugin that is disabled is not started.
+
+It can be asked while it runs, by 'airi-host ps' and others, through a socket in that directory,
+and over HTTP at --listen: /healthz, /readyz, /metrics, and the control API below /api/v1. Where
+the usual address is taken it goes on without HTTP. With --once nothing is kept and nobody can
+ask, unless --state or --listen are given.
 
 With --once a crash is a failure, the last lines name each plugin that is not ready, and the
 exit code is 1. A plugin that waits for its configuration keeps --once waiting until the
@@ -53,7 +56,7 @@ q stops as Ctrl-C does. Each change of a phase has a line of its own where there
 with NO_COLOR, and where TERM is dumb; --view live and --view plain choose one or the other.
 
 With --output json the lines are objects with an "event": "phase", "waiting" and "restart" as
-they happen, "problem" and "note" about manifests, "started" with the numbers of "plugins"
+they happen, "problem" and "note" about manifests, "disabled" for each plugin that is, "started" with the numbers of "plugins"
 and of those "ready", "listening" with the "address", and "not-ready" for each other one.`
 
 func (c *cli) runCommand() *cobra.Command {
@@ -95,33 +98,41 @@ func (c *cli) runCommand() *cobra.Command {
 }
 
 func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
+	st, err := c.openState(ctx, opts.once) // before anything runs, the code of manifests too
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.runOn(ctx, st, dirs, opts), st.close())
+}
+
+// runOn runs the plugins of directories on a state, until all has ended.
+func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptions) error {
 	found, err := c.discover(dirs)
 	if err != nil {
 		return err
 	}
-	st, err := c.newState(opts.once)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = st.close() }() // only a temporary one has anything to close
+	all := found.Manifests
+	var passed []string
+	found.Manifests, passed = st.disabled.split(all)
+	c.printDisabled(passed)
 	stop, now, release := interrupted(ctx)
 	defer release()
 	f, err := c.openFront(stop, st, opts)
 	if err != nil {
 		return err
 	}
-	h, err := c.open(found.Manifests, opts.once)
+	h, err := c.open(all, st, opts.once)
 	if err != nil {
 		return errors.Join(err, f.close())
 	}
-	f.serve(c, h)
+	f.serve(c, h, st)
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
 	v := c.openView(h.Host, found.Manifests, opts.live)
 	defer v.close()
 	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
 	j := follow(h.Host, v.show)
-	rep, started := c.start(stop, h.Host, j, found, opts)
+	rep, started := c.start(stop, h, j, found, opts)
 	if started && !opts.once {
 		v.do(doingServe)
 		f.tell(c)
@@ -146,15 +157,15 @@ var errInterrupted = errors.New("interrupted before the plugins had started")
 
 // start starts all plugins, waits for the outcome, and sums it up once all that led
 // to it was shown; started is false when it was interrupted before.
-func (c *cli) start(stop context.Context, host *actors.Host, j *journal, found manifest.Found, opts runOptions) (rep report, started bool) {
+func (c *cli) start(stop context.Context, h *house, j *journal, found manifest.Found, opts runOptions) (rep report, started bool) {
 	ctx, cancel := context.WithTimeoutCause(stop, opts.startLimit, &startLimitError{opts.startLimit})
 	defer cancel()
-	outcomes := host.StartAll(ctx, found.Manifests, c.settings.start, nil)
+	outcomes := h.StartAll(ctx, found.Manifests, h.configs.start, nil)
 	if opts.once {
-		awaitSettled(ctx, host)
+		awaitSettled(ctx, h.Host)
 		markLate(ctx, outcomes)
 	}
-	rep = reportOf(host, outcomes, j.catchUp())
+	rep = reportOf(h.Host, outcomes, j.catchUp())
 	rep.unsound = filesOf(found.Problems)
 	if stop.Err() != nil {
 		return rep, false

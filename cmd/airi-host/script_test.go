@@ -155,7 +155,7 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 				n++
 			}
 		}
-		if n >= want {
+		if err == nil && n >= want {
 			return
 		}
 		select {

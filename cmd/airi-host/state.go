@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/services/store"
 )
 
 // stateDir is where what outlives a host is kept, unless --state says otherwise.
@@ -42,6 +46,31 @@ type state struct {
 	// dir is "" until it is asked for, if it is a temporary one.
 	dir       string
 	temporary bool
+	// db is what the directory holds; nil for a temporary one, whose host keeps nothing.
+	db *store.DB
+	// disabled are the plugins that are not to be started.
+	disabled disabled
+	// configs are the plugins' configurations.
+	configs configurations
+}
+
+// openState is newState with its store open: nobody else has the directory then.
+func (c *cli) openState(ctx context.Context, once bool) (*state, error) {
+	st, err := c.newState(once)
+	if err != nil {
+		return nil, err
+	}
+	st.configs.settings = c.settings
+	if st.temporary {
+		return st, nil
+	}
+	if st.db, err = openStore(ctx, st.dir); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(st.disabled.load(ctx, st.db), st.configs.load(ctx, st.db)); err != nil {
+		return nil, errors.Join(err, st.close())
+	}
+	return st, nil
 }
 
 // newState returns the state directory of --state or, for a host that is asked once and
@@ -70,10 +99,14 @@ func (s *state) path() (string, error) {
 	return s.dir, nil
 }
 
-// close removes a temporary directory.
+// close gives the directory to the next host, or removes a temporary one. It may be
+// called again.
 func (s *state) close() error {
-	if !s.temporary || s.dir == "" {
-		return nil
+	switch {
+	case s.db != nil:
+		return s.db.Close()
+	case s.temporary && s.dir != "":
+		return os.RemoveAll(s.dir)
 	}
-	return os.RemoveAll(s.dir)
+	return nil
 }

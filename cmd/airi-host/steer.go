@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
 )
 
@@ -16,10 +15,21 @@ var steering = map[string]struct{ short, long string }{
 is ready, or needs its configuration. Its manifest is read anew; the settings are those that the
 host read when it began.`},
 	admin.Stop: {"Stop a plugin", `Stop a plugin of the running host in good order: its calls in flight may end first. Return when
-nothing of it runs any more. It stays stopped until it is started by hand.`},
+nothing of it runs any more. It stays stopped until it is started by hand, or the host is started
+again: disable keeps it stopped then, too.`},
 	admin.Reload: {"Stop a plugin and start it anew", `Stop a plugin of the running host and start it anew, so that its code and its manifest are read
 again; one whose manifest is not good any more is left as it is. The settings are those that the
 host read when it began. A plugin that is stopped is started.`},
+	admin.Enable: {"Start a plugin that was disabled", `Start a plugin of the running host that was disabled, now and whenever the host is started; wait
+until it is ready, or needs its configuration.`},
+	admin.Disable: {"Stop a plugin for good", `Stop a plugin of the running host as stop does, and keep it stopped when the host is started
+again, until it is enabled.`},
+}
+
+// outlook is what follows a command for the next start of the host.
+var outlook = map[string]string{
+	admin.Stop:    "it is started again with the host, unless it is disabled",
+	admin.Disable: "it is not started with the host, until it is enabled",
 }
 
 func (c *cli) steerCommand(command string) *cobra.Command {
@@ -36,7 +46,7 @@ func (c *cli) steerCommand(command string) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					c.printSteered(now)
+					c.printSteered(command, now)
 				}
 				return nil
 			})
@@ -44,7 +54,7 @@ func (c *cli) steerCommand(command string) *cobra.Command {
 	}
 }
 
-func (c *cli) printSteered(one actors.SessionInfo) {
+func (c *cli) printSteered(command string, one admin.PluginInfo) {
 	if c.json() {
 		c.encodeAs("plugin", one)
 	}
@@ -52,5 +62,10 @@ func (c *cli) printSteered(one actors.SessionInfo) {
 	if one.ID != "" {
 		session = " (" + one.ID + ")"
 	}
-	c.say("%s", printable(sentence(one.Plugin+" is "+string(one.Phase)+session, noteOf(one, time.Now()))))
+	next := outlook[command]
+	if one.Disabled {
+		next = outlook[admin.Disable]
+	}
+	text := one.Plugin + " is " + string(one.Phase) + session
+	c.say("%s", printable(sentence(text, noteOf(one.SessionInfo, time.Now()), next)))
 }

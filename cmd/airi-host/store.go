@@ -9,8 +9,8 @@ import (
 
 // openStore opens what outlives the host in a state directory, and holds the directory
 // until it is closed, which is after all plugins have stopped.
-func openStore(dir string) (*store.DB, error) {
-	return store.Open(context.Background(), dir, store.Options{})
+func openStore(ctx context.Context, dir string) (*store.DB, error) {
+	return store.Open(ctx, dir, store.Options{})
 }
 
 // stateIn is where Paperclip's workers keep their state, for services.Options.Store:

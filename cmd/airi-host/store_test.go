@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/services"
+	"github.com/airi-host/airi-host/services/store"
 )
 
 // noPlugins are a host's plugins to services that ask nothing of them.
@@ -16,7 +18,7 @@ type noPlugins struct{ protocol.Plugins }
 func TestOpenStore_stateOutlivesTheHost(t *testing.T) {
 	dir := t.TempDir()
 	ask := func(method, params string) (answer string) {
-		db, err := openStore(dir)
+		db, err := openStore(t.Context(), dir)
 		require.NoError(t, err)
 		o := services.Options{Store: stateIn(db)}
 		service := services.Paperclip(noPlugins{}, o)[method]
@@ -38,9 +40,32 @@ func TestStateIn_withoutAStoreIsInMemory(t *testing.T) {
 
 func TestOpenStore_saysWhoHoldsTheDirectory(t *testing.T) {
 	dir := t.TempDir()
-	db, err := openStore(dir)
+	db, err := openStore(t.Context(), dir)
 	require.NoError(t, err)
-	_, err = openStore(dir)
+	_, err = openStore(t.Context(), dir)
 	require.ErrorContains(t, err, "held by the host with process id")
+	require.NoError(t, db.Close())
+}
+
+// A full disk and a database at its limit are one to those who write.
+func TestOpenStore_aFullDiskFailsWhoWritesAndNothingElse(t *testing.T) {
+	db, err := store.Open(t.Context(), t.TempDir(), store.Options{MaxBytes: 256 << 10})
+	require.NoError(t, err)
+	serve := func(method, more string) (json.RawMessage, error) {
+		service := paperclipServices(noPlugins{}, &state{db: db}, &settings{}, services.HTTP{}, nil)[method]
+		return service.Serve(t.Context(), protocol.Call{
+			Key: method, Caller: "demo", Input: json.RawMessage(`{"scopeKind":"instance","stateKey":"k"` + more + `}`),
+		})
+	}
+	_, err = serve("state.set", `,"value":1`)
+	require.NoError(t, err)
+	_, err = serve("state.set", `,"value":"`+strings.Repeat("x", 500_000)+`"`)
+	require.ErrorContains(t, err, "the database is full: make room on its disk")
+	require.Equal(t, protocol.CodeInternal, protocol.CodeOf(err))
+	value, err := serve("state.get", "")
+	require.NoError(t, err)
+	require.JSONEq(t, `1`, string(value))
+	_, err = serve("state.set", `,"value":2`)
+	require.NoError(t, err, "what fits is kept again")
 	require.NoError(t, db.Close())
 }

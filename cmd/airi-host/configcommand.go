@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/admin"
+)
+
+const configText = `Look at the configuration of a plugin of the running host, and change it.
+
+What is set goes before the host's file of settings, and outlives the host. It is checked against
+the plugin's JSON Schema, and then by the plugin itself, which has to run; what either refuses is
+not kept, and the plugin goes on with what it had.`
+
+const configSetText = `Give a plugin of the running host another configuration: JSON, an object; - reads it from standard
+input, @FILE from a file. With --patch it is a JSON merge patch of the one in force, in which null
+removes a member. With --revision the change is refused if the one in force is not that one.`
+
+// configOptions are the flags of config.
+type configOptions struct {
+	company  string
+	patch    bool
+	revision int64
+}
+
+func (c *cli) configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "config", Short: "Look at plugins' configurations, and change them", Long: configText,
+		RunE: func(*cobra.Command, []string) error {
+			return usageError{errors.New("config takes get, set or history, and a PLUGIN")}
+		},
+	}
+	var opts configOptions
+	cmd.AddCommand(c.configGetCommand(&opts), c.configSetCommand(&opts), c.configHistoryCommand(&opts))
+	for _, sub := range cmd.Commands() {
+		sub.Flags().StringVar(&opts.company, "company", "", "whose configuration; otherwise that of all who have none of their own")
+		c.askFlag(sub)
+	}
+	return cmd
+}
+
+func (c *cli) configGetCommand(opts *configOptions) *cobra.Command {
+	return &cobra.Command{
+		Use: "get PLUGIN", Short: "Print the configuration that is in force", Args: c.arguments(1, 1, "a PLUGIN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd.Context(), func(ctx context.Context, host *admin.Client) error {
+				one, err := host.Configuration(ctx, args[0], opts.company)
+				if err == nil {
+					c.printConfiguration(one)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func (c *cli) configHistoryCommand(opts *configOptions) *cobra.Command {
+	return &cobra.Command{
+		Use: "history PLUGIN", Short: "List the configurations that were set, the newest first", Args: c.arguments(1, 1, "a PLUGIN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd.Context(), func(ctx context.Context, host *admin.Client) error {
+				all, err := host.ConfigurationHistory(ctx, args[0], opts.company)
+				c.printHistory(all)
+				return err
+			})
+		},
+	}
+}
+
+func (c *cli) configSetCommand(opts *configOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "set PLUGIN JSON|-|@FILE", Short: "Give a plugin another configuration", Long: configSetText,
+		Example: `  airi-host config set welcome '{"language":"en"}'` + "\n" + `  airi-host config set welcome --patch '{"language":null}'`,
+		Args:    c.arguments(2, 2, "a PLUGIN and its configuration: JSON, - or @FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			change, err := c.change(args[1], opts, cmd.Flags().Changed("revision"))
+			if err != nil {
+				return err
+			}
+			return c.ask(cmd.Context(), func(ctx context.Context, host *admin.Client) error {
+				kept, err := host.Configure(ctx, args[0], change)
+				if err == nil {
+					c.printKept(kept)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&opts.patch, "patch", false, "change only the members that are given")
+	cmd.Flags().Int64Var(&opts.revision, "revision", 0, "the revision that the change began from, 0 for none")
+	return cmd
+}
+
+// change is what is to be set.
+func (c *cli) change(text string, opts *configOptions, based bool) (change admin.ConfigurationChange, err error) {
+	change = admin.ConfigurationChange{Company: opts.company, Patch: opts.patch}
+	if based {
+		change.Base = &opts.revision
+	}
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		change.Value, err = inputFrom(name)
+	} else {
+		change.Value, err = c.input([]string{text})
+	}
+	return change, err
+}
+
+// inputFrom reads JSON from a file.
+func inputFrom(name string) (json.RawMessage, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("the input: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	text, err := readInput(file)
+	if err != nil {
+		return nil, err
+	}
+	return parseInput(text)
+}
+
+func (c *cli) printConfiguration(one admin.Configuration) {
+	if c.json() {
+		c.encodeAs("configuration", one)
+		return
+	}
+	c.write(compact(one.Value))
+}
+
+func (c *cli) printKept(one admin.Configuration) {
+	if c.json() {
+		c.encodeAs("configuration", one)
+	}
+	c.say("%s has revision %d of its configuration", printable(one.Plugin), one.Revision)
+}
+
+func (c *cli) printHistory(all []admin.Configuration) {
+	for _, one := range all {
+		if c.json() {
+			c.encodeAs("configuration", one)
+		}
+		c.say("%d  %s  %s", one.Revision, one.At.Local().Format(time.DateTime), printable(string(compact(one.Value))))
+	}
+}
+
+// compact puts a value on one line.
+func compact(value json.RawMessage) []byte {
+	var line bytes.Buffer
+	if json.Compact(&line, value) != nil {
+		return value
+	}
+	return line.Bytes()
+}
