@@ -3,6 +3,7 @@ package services
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -16,6 +17,12 @@ type Options struct {
 	// Store keeps what plugins put into their state; nil is a [Memory] with its
 	// defaults.
 	Store Store
+	// Entities keep what entities.upsert gives; nil leaves out entities.*.
+	Entities Entities
+	// Auditor keeps what activity.log tells; nil leaves that out. Activities is how many
+	// records a plugin may make in a minute; 0 means 600.
+	Auditor    Auditor
+	Activities int
 	// Metrics collect measurements; nil is a collection that nobody can look at.
 	Metrics *Metrics
 	// Secrets are what secrets.resolve may give out.
@@ -32,7 +39,7 @@ func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
 	o = o.withDefaults()
 	state, events := stateService{o.Store}, eventService{p}
 	measures, invoker := measureService{o.Metrics}, invoker{p}
-	return map[string]protocol.Service{
+	all := map[string]protocol.Service{
 		"config.get":       protocol.ServiceFunc(o.config),
 		"state.get":        state.service(state.get),
 		"state.set":        state.service(state.set),
@@ -46,6 +53,16 @@ func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
 		"secrets.resolve":  protocol.ServiceFunc(newSecretService(o.Secrets).resolve),
 		"airi-host.invoke": protocol.ServiceFunc(invoker.invoke),
 	}
+	if o.Entities != nil {
+		entities := entityService{o.Entities}
+		all["entities.upsert"] = protocol.ServiceFunc(entities.upsert)
+		all["entities.list"] = protocol.ServiceFunc(entities.list)
+	}
+	if o.Auditor != nil {
+		activity := activityService{o.Auditor, newWindow(orDefault(o.Activities, defaultActivities), time.Minute)}
+		all["activity.log"] = protocol.ServiceFunc(activity.log)
+	}
+	return all
 }
 
 func (o Options) withDefaults() Options {
