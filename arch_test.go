@@ -197,6 +197,10 @@ var users = []struct {
 		why: "one connection writes and its statements are closed by hand; services/store knows that and maps its errors",
 	},
 	{
+		library: "github.com/robfig/cron", folder: "services/jobs",
+		why: "it knows more than Paperclip's schedules have and takes days otherwise; services/jobs holds it to those",
+	},
+	{
 		library: "github.com/spf13", folder: "cmd/airi-host",
 		why: "flags and subcommands belong to the command line; everything else takes options",
 	},
