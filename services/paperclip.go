@@ -3,6 +3,7 @@ package services
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -29,6 +30,8 @@ type Options struct {
 	Secrets Secrets
 	// HTTP are the limits of http.fetch.
 	HTTP HTTP
+	// Folders are what localFolders.* may use.
+	Folders Folders
 }
 
 // Paperclip returns the services of a Paperclip worker's methods, by wire method name.
@@ -49,6 +52,7 @@ func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
 		"log":              protocol.ServiceFunc(logService{p}.log),
 		"metrics.write":    protocol.QuickFunc(measures.write),
 		"telemetry.track":  protocol.QuickFunc(measures.track),
+		"span.record":      protocol.QuickFunc(measures.span),
 		"http.fetch":       protocol.ServiceFunc(newFetcher(invoker, o.HTTP).fetch),
 		"secrets.resolve":  protocol.ServiceFunc(newSecretService(o.Secrets).resolve),
 		"airi-host.invoke": protocol.ServiceFunc(invoker.invoke),
@@ -62,6 +66,8 @@ func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
 		activity := activityService{o.Auditor, newWindow(orDefault(o.Activities, defaultActivities), time.Minute)}
 		all["activity.log"] = protocol.ServiceFunc(activity.log)
 	}
+	maps.Copy(all, newFolderService(o.Folders).services())
+	maps.Copy(all, databases())
 	return all
 }
 
@@ -96,4 +102,16 @@ func orDefault[N int | int64](limit, otherwise N) N {
 		return otherwise
 	}
 	return limit
+}
+
+// databases are the methods of what this host has not got: they say what to do without.
+func databases() map[string]protocol.Service {
+	none := protocol.ServiceFunc(func(_ context.Context, call protocol.Call) (json.RawMessage, error) {
+		if in := read(call); in.err != nil {
+			return nil, in.err
+		}
+		return nil, faultf(call, protocol.CodeInvalid,
+			"this host has no database for plugins: keep values by state.set, and what is searched for by entities.upsert")
+	})
+	return map[string]protocol.Service{"db.namespace": none, "db.query": none, "db.execute": none}
 }

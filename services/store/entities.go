@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+
 	"github.com/google/uuid"
 
 	"github.com/airi-host/airi-host/protocol"
