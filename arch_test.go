@@ -201,6 +201,10 @@ var users = []struct {
 		why: "metrics are one registry of admin's own; what is counted elsewhere is told by a function",
 	},
 	{
+		library: "github.com/robfig/cron", folder: "services/jobs",
+		why: "it knows more than Paperclip's schedules have and takes days otherwise; services/jobs holds it to those",
+	},
+	{
 		library: "github.com/spf13", folder: "cmd/airi-host",
 		why: "flags and subcommands belong to the command line; everything else takes options",
 	},

@@ -15,6 +15,7 @@ require (
 	github.com/looplab/fsm v1.0.3
 	github.com/muesli/cancelreader v0.2.2
 	github.com/prometheus/client_golang v1.17.0
+	github.com/robfig/cron/v3 v3.0.1
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2

@@ -24,9 +24,15 @@
 //	  delete           [Store] and given back byte by byte; null when unset
 //	events.emit        publishes "event:plugin.<caller>.<name>"
 //	events.subscribe   offers "event:PATTERN" for the plugin; see [protocol.Subscription]
+//	entities.upsert/   what the plugin tracks, kept by [Entities]; one of a company is found
+//	  list             by calls for that company alone
+//	activity.log       a record of what was done, kept by an [Auditor]
+//	localFolders.*     files in folders that the operator declares; see [Folders]
 //	log                a line of the plugin's log
 //	metrics.write      one measurement; see [Metrics]
-//	telemetry.track    one event, counted in the same place; its dimensions are not kept
+//	telemetry.track,   one event or span, counted in the same place by its name; nothing
+//	  span.record      else of it is kept
+//	db.*               refused, saying what to use instead
 //	http.fetch         one HTTP request; see [HTTP]
 //	secrets.resolve    the value of a declared secret; see [Secrets]
 //	airi-host.invoke   {key, input?, plugin?, timeoutMs?}: calls a capability of another
@@ -65,5 +71,7 @@
 // # Storage
 //
 // [Memory] keeps state as long as the process lives; package store, below this one, keeps
-// it on disk. Whoever has another [Store] hands it to Options.Store; nothing else changes.
+// it on disk, and entities and records too: its DB is [Entities] and an [Auditor]. Whoever
+// has another [Store] hands it to Options.Store; nothing else changes. When jobs run is
+// the business of package jobs, below this one too.
 package services

@@ -19,7 +19,7 @@ const (
 	maxTag        = 200 // bytes of a tag's name and value together
 )
 
-// measureService serves metrics.write and telemetry.track.
+// measureService serves metrics.write, telemetry.track and span.record.
 type measureService struct{ metrics *Metrics }
 
 // write serves metrics.write: {name, value, tags?, companyId?} → null.
@@ -51,6 +51,18 @@ func (m measureService) track(_ context.Context, call protocol.Call) (json.RawMe
 		return nil, in.err
 	}
 	m.metrics.add(Series{Plugin: call.Caller, Company: in.company(), Kind: SeriesEvent, Name: name}, 1, time.Now())
+	return null, nil
+}
+
+// span serves span.record: {name, attributes?, status?, startTimeMs?, endTimeMs?} → null.
+// The reference host hands it to its tracing; here it is counted by its name.
+func (m measureService) span(_ context.Context, call protocol.Call) (json.RawMessage, error) {
+	in := read(call)
+	name := cutUTF16(in.text("name"), maxMetricName)
+	if in.err != nil {
+		return nil, in.err
+	}
+	m.metrics.add(Series{Plugin: call.Caller, Company: in.company(), Kind: SeriesSpan, Name: name}, 1, time.Now())
 	return null, nil
 }
 

@@ -85,3 +85,15 @@ func TestMeasures_telemetryNamesAreSlugs(t *testing.T) {
 	require.False(t, isSlug(""))
 	w.call("telemetry.track", `{"eventName":"0_a-"}`)
 }
+
+func TestMeasures_spansAreCounted(t *testing.T) {
+	w, m := measuring(t)
+	require.Equal(t, `null`, w.call("span.record",
+		`{"name":"lease","attributes":{"a":1},"status":{"code":1},"startTimeMs":1,"endTimeMs":2}`))
+	w.call("span.record", `{"name":"lease"}`)
+	w.wantRefused(protocol.CodeInvalid, "span.record", `{"name":7}`, "name: expected a string that is not blank, got a number")
+	s := m.Snapshot().Series
+	require.Len(t, s, 1)
+	require.Equal(t, SeriesSpan, s[0].Kind)
+	require.EqualValues(t, 2, s[0].Count)
+}

@@ -39,6 +39,8 @@ const (
 	SeriesMetric SeriesKind = "metric"
 	// SeriesEvent is counted by telemetry.track: every value is 1.
 	SeriesEvent SeriesKind = "event"
+	// SeriesSpan is counted by span.record: every value is 1.
+	SeriesSpan SeriesKind = "span"
 )
 
 // Series are all values of one name with its tags.

@@ -3,6 +3,8 @@ package services
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"time"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -16,12 +18,20 @@ type Options struct {
 	// Store keeps what plugins put into their state; nil is a [Memory] with its
 	// defaults.
 	Store Store
+	// Entities keep what entities.upsert gives; nil leaves out entities.*.
+	Entities Entities
+	// Auditor keeps what activity.log tells; nil leaves that out. Activities is how many
+	// records a plugin may make in a minute; 0 means 600.
+	Auditor    Auditor
+	Activities int
 	// Metrics collect measurements; nil is a collection that nobody can look at.
 	Metrics *Metrics
 	// Secrets are what secrets.resolve may give out.
 	Secrets Secrets
 	// HTTP are the limits of http.fetch.
 	HTTP HTTP
+	// Folders are what localFolders.* may use.
+	Folders Folders
 }
 
 // Paperclip returns the services of a Paperclip worker's methods, by wire method name.
@@ -32,7 +42,7 @@ func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
 	o = o.withDefaults()
 	state, events := stateService{o.Store}, eventService{p}
 	measures, invoker := measureService{o.Metrics}, invoker{p}
-	return map[string]protocol.Service{
+	all := map[string]protocol.Service{
 		"config.get":       protocol.ServiceFunc(o.config),
 		"state.get":        state.service(state.get),
 		"state.set":        state.service(state.set),
@@ -42,10 +52,23 @@ func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
 		"log":              protocol.ServiceFunc(logService{p}.log),
 		"metrics.write":    protocol.QuickFunc(measures.write),
 		"telemetry.track":  protocol.QuickFunc(measures.track),
+		"span.record":      protocol.QuickFunc(measures.span),
 		"http.fetch":       protocol.ServiceFunc(newFetcher(invoker, o.HTTP).fetch),
 		"secrets.resolve":  protocol.ServiceFunc(newSecretService(o.Secrets).resolve),
 		"airi-host.invoke": protocol.ServiceFunc(invoker.invoke),
 	}
+	if o.Entities != nil {
+		entities := entityService{o.Entities}
+		all["entities.upsert"] = protocol.ServiceFunc(entities.upsert)
+		all["entities.list"] = protocol.ServiceFunc(entities.list)
+	}
+	if o.Auditor != nil {
+		activity := activityService{o.Auditor, newWindow(orDefault(o.Activities, defaultActivities), time.Minute)}
+		all["activity.log"] = protocol.ServiceFunc(activity.log)
+	}
+	maps.Copy(all, newFolderService(o.Folders).services())
+	maps.Copy(all, databases())
+	return all
 }
 
 func (o Options) withDefaults() Options {
@@ -79,4 +102,16 @@ func orDefault[N int | int64](limit, otherwise N) N {
 		return otherwise
 	}
 	return limit
+}
+
+// databases are the methods of what this host has not got: they say what to do without.
+func databases() map[string]protocol.Service {
+	none := protocol.ServiceFunc(func(_ context.Context, call protocol.Call) (json.RawMessage, error) {
+		if in := read(call); in.err != nil {
+			return nil, in.err
+		}
+		return nil, faultf(call, protocol.CodeInvalid,
+			"this host has no database for plugins: keep values by state.set, and what is searched for by entities.upsert")
+	})
+	return map[string]protocol.Service{"db.namespace": none, "db.query": none, "db.execute": none}
 }

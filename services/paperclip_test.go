@@ -30,11 +30,27 @@ func TestPaperclip_nothingIsConfiguredByDefault(t *testing.T) {
 }
 
 func TestPaperclip_everyMethodRefusesWhatIsNoObject(t *testing.T) {
-	w := newWorker(t, &plugins{}, Options{})
-	require.Len(t, w.services, 12)
+	w := newWorker(t, &plugins{}, Options{Entities: &shelfOf{}, Auditor: &auditor{}})
+	require.Len(t, w.services, 25)
 	for method := range w.services {
 		for params, kind := range map[string]string{`[1]`: "an array", `null`: "null", `"x"`: "a string", ` 7`: "a number", `true`: "a boolean"} {
 			w.wantRefused(protocol.CodeInvalid, method, params, "params: expected an object, got "+kind)
 		}
+	}
+}
+
+func TestPaperclip_leavesOutWhatNobodyKeeps(t *testing.T) {
+	w := newWorker(t, &plugins{}, Options{})
+	for _, method := range []string{"entities.upsert", "entities.list", "activity.log"} {
+		require.NotContains(t, w.services, method)
+	}
+}
+
+func TestPaperclip_saysWhatToDoWithoutADatabase(t *testing.T) {
+	w := newWorker(t, &plugins{}, Options{})
+	for method, params := range map[string]string{
+		"db.namespace": `{}`, "db.query": `{"sql":"SELECT 1"}`, "db.execute": `{"sql":"DELETE FROM t","params":[]}`,
+	} {
+		w.wantRefused(protocol.CodeInvalid, method, params, "this host has no database for plugins: keep values by state.set")
 	}
 }

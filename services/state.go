@@ -37,11 +37,14 @@ type StateKey struct {
 
 // Company is the company that the value belongs to; "" if its scope is none. Whose a
 // project or a run is, only the plugin knows.
-func (k StateKey) Company() string {
-	if k.ScopeKind != "company" {
+func (k StateKey) Company() string { return companyOf(k.ScopeKind, &k.ScopeID) }
+
+// companyOf is the company that a scope is; "" if it is none.
+func companyOf(kind string, id *string) string {
+	if kind != "company" || id == nil {
 		return ""
 	}
-	return trim(k.ScopeID)
+	return trim(*id)
 }
 
 // defaultNamespace is the reference host's.

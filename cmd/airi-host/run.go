@@ -136,7 +136,10 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	if started && !opts.once {
 		v.do(doingServe)
 		f.tell(c)
+		jobs := st.timetable(h)
+		defer jobs.close()
 		c.serve(stop, rep)
+		jobs.stop()
 	}
 	v.do(doingStop)
 	err = errors.Join(h.close(now, opts.drain), f.close())

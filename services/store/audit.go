@@ -2,27 +2,16 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"time"
+
+	"github.com/airi-host/airi-host/services"
 )
 
-// Record says that somebody has done something. A plugin's own activity.log is one, with
-// that as its Action.
-type Record struct {
-	// Number is the record's own, higher than those of all before; the store gives it.
-	Number int64
-	// At is when it was kept, in milliseconds; the store tells.
-	At time.Time
-	// Plugin and Company are whom it is about; "" for none.
-	Plugin, Company string
-	// Action is what was done, a word of the host's; Message says it to people.
-	Action, Message string
-	// EntityType and EntityID name what it was done to; "" for nothing.
-	EntityType, EntityID string
-	// Metadata is a JSON value; nil for none.
-	Metadata json.RawMessage
-}
+// Record says that somebody has done something; the store gives it its number and time.
+type Record = services.Record
+
+var _ services.Auditor = (*DB)(nil)
 
 // Search says which records are wanted. The zero value wants the newest 100.
 type Search struct {

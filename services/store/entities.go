@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -11,30 +9,14 @@ import (
 	"github.com/airi-host/airi-host/services"
 )
 
-// Entity is one thing that a plugin tracks, mostly for something outside. As JSON it is
-// what Paperclip's entities.upsert and entities.list answer with: what is absent is
-// null.
-type Entity struct {
-	// ID is the store's own for it, a UUID.
-	ID         string          `json:"id"`
-	EntityType string          `json:"entityType"`
-	ScopeKind  string          `json:"scopeKind"`
-	ScopeID    *string         `json:"scopeId"`
-	ExternalID *string         `json:"externalId"`
-	Title      *string         `json:"title"`
-	Status     *string         `json:"status"`
-	Data       json.RawMessage `json:"data"`
-	// CreatedAt and UpdatedAt are in milliseconds; the store tells.
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
-}
+// Entity is one thing that a plugin tracks; the store gives it its ID, a UUID, and its
+// times.
+type Entity = services.Entity
 
-// EntitySearch says which entities are wanted; what is "" may be any.
-type EntitySearch struct {
-	EntityType, ScopeKind, ScopeID, ExternalID string
-	// Limit is how many, at most 1000; 0 means 100. Offset is how many are left out.
-	Limit, Offset int
-}
+// EntitySearch says which entities are wanted.
+type EntitySearch = services.EntitySearch
+
+var _ services.Entities = (*DB)(nil)
 
 const entityColumns = `id, entity_type, scope_kind, scope_id, external_id, title, status, data, created_at, updated_at`
 
@@ -83,16 +65,27 @@ func (db *DB) putEntity(t *tx, plugin string, e *Entity) error {
 	return t.exec(`INSERT INTO entities (`+entityColumns+`, plugin, company) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.ID, e.EntityType, e.ScopeKind, orEmpty(e.ScopeID), e.ExternalID, e.Title, e.Status, []byte(e.Data),
 		milliseconds(e.CreatedAt), milliseconds(e.UpdatedAt),
-		plugin, services.StateKey{ScopeKind: e.ScopeKind, ScopeID: orEmpty(e.ScopeID)}.Company())
+		plugin, e.Company())
 }
 
 // Entities returns those of a plugin that a search finds, the oldest first.
 func (db *DB) Entities(ctx context.Context, plugin string, s EntitySearch) ([]Entity, error) {
-	return rowsOf(ctx, db, readEntity, `SELECT `+entityColumns+` FROM entities
+	size := 0
+	bounded := func(scan func(...any) error) (Entity, error) {
+		e, err := readEntity(scan)
+		size += len(e.Data)
+		if limit := db.limits.EntityAnswer; err == nil && size > limit {
+			err = refused(plugin, protocol.CodeOverloaded, "the entities are longer than %d bytes together: ask for fewer at a time", limit)
+		}
+		return e, err
+	}
+	all, reader := s.Reader == nil, orEmpty(s.Reader)
+	return rowsOf(ctx, db, bounded, `SELECT `+entityColumns+` FROM entities
 		WHERE plugin = ?1 AND (?2 = '' OR entity_type = ?2) AND (?3 = '' OR scope_kind = ?3)
 			AND (?4 = '' OR scope_id = ?4) AND (?5 = '' OR external_id = ?5)
+			AND (?8 OR company IN ('', ?9))
 		ORDER BY number LIMIT ?6 OFFSET ?7`,
-		plugin, s.EntityType, s.ScopeKind, s.ScopeID, s.ExternalID, pageOf(s.Limit), max(s.Offset, 0))
+		plugin, s.EntityType, s.ScopeKind, s.ScopeID, s.ExternalID, pageOf(s.Limit), max(s.Offset, 0), all, reader)
 }
 
 func readEntity(scan func(...any) error) (e Entity, err error) {

@@ -70,6 +70,9 @@ func TestEntity_isSearched(t *testing.T) {
 	wantEntities(t, db, EntitySearch{ScopeKind: "company", ScopeID: "c1"}, b)
 	wantEntities(t, db, EntitySearch{ExternalID: "1"}, a, c)
 	wantEntities(t, db, EntitySearch{EntityType: "none"})
+	wantEntities(t, db, EntitySearch{Reader: text("")}, a)
+	wantEntities(t, db, EntitySearch{Reader: text("c1")}, a, b)
+	wantEntities(t, db, EntitySearch{Reader: text("c1"), ExternalID: "1"}, a)
 }
 
 func TestEntity_isOnTheWireAsPaperclipHasIt(t *testing.T) {
@@ -82,6 +85,19 @@ func TestEntity_isOnTheWireAsPaperclipHasIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, `{"id":"`+e.ID+`","entityType":"note","scopeKind":"instance","scopeId":null,"externalId":null,`+
 		`"title":null,"status":null,"data":{"a":1},"createdAt":"2026-03-01T12:00:00Z","updatedAt":"2026-03-01T12:00:00Z"}`, string(text))
+}
+
+func TestEntity_anAnswerHasALimit(t *testing.T) {
+	db := openStore(t, Options{EntityAnswer: 10})
+	for range 3 {
+		upsert(t, db, "p", Entity{EntityType: "note", ScopeKind: "instance", Data: json.RawMessage(`{"n":1}`)})
+	}
+	_, err := db.Entities(t.Context(), "p", EntitySearch{})
+	wantFault(t, err, protocol.CodeOverloaded, "plugin p: the entities are longer than 10 bytes together: ask for fewer at a time")
+	require.Zero(t, db.Stats().FailedReads, "nothing has failed")
+	all, err := db.Entities(t.Context(), "p", EntitySearch{Limit: 1, Offset: 2})
+	require.NoError(t, err)
+	require.Len(t, all, 1)
 }
 
 func TestEntity_hasLimits(t *testing.T) {

@@ -56,6 +56,9 @@ type Options struct {
 	// Entities is how many one plugin may keep, EntityBytes how long one may be; 0
 	// means 10,000 and 1 MiB.
 	Entities, EntityBytes int
+	// EntityAnswer is how long the data of the entities of one answer may be together;
+	// 0 means 16 MiB. A search that finds more fails with [protocol.CodeOverloaded].
+	EntityAnswer int
 
 	// Now tells the time; nil is time.Now.
 	Now func() time.Time
@@ -87,6 +90,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.AuditBytes, 64<<10)
 	setDefault(&o.Entities, 10_000)
 	setDefault(&o.EntityBytes, 1<<20)
+	setDefault(&o.EntityAnswer, 16<<20)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // get reads one row into what dest points to; false if there is none.
@@ -41,6 +43,8 @@ func (db *DB) readError(err error) error {
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
+	case protocol.CodeOf(err) != "":
+		return err // a limit
 	case db.writer.isClosed():
 		return ErrClosed
 	}

@@ -17,6 +17,7 @@ func (db *DB) RemovePlugin(ctx context.Context, plugin string) error {
 		`DELETE FROM plugins WHERE plugin = ?`,
 		`DELETE FROM subscriptions WHERE plugin = ?`,
 		`DELETE FROM job_runs WHERE plugin = ?`,
+		`DELETE FROM jobs WHERE plugin = ?`,
 		`DELETE FROM audit WHERE plugin = ?`,
 		`DELETE FROM entities WHERE plugin = ?`)
 }

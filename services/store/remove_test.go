@@ -33,6 +33,8 @@ func fillAlone(t *testing.T, db *DB, plugin string) {
 	t.Helper()
 	set(t, db, keyOf(plugin, "k"), `1`)
 	require.NoError(t, db.SetDisabled(t.Context(), plugin, true))
+	_, err := db.FollowJob(t.Context(), plugin, "j", "* * * * *")
+	require.NoError(t, err)
 	both := []protocol.EventFilter{{CompanyID: "c1", AgentID: "a"}, {CompanyID: "c2"}, {AgentID: "b"}}
 	require.NoError(t, db.SetSubscription(t.Context(), Subscription{plugin, "both", both}))
 	require.NoError(t, db.SetSubscription(t.Context(), Subscription{Plugin: plugin, Pattern: "all"}))

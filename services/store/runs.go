@@ -5,49 +5,64 @@ import (
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/services/jobs"
 )
 
 // Run is one run of a plugin's job.
-type Run struct {
-	Plugin string
-	// ID tells the runs of one plugin apart.
-	ID string
-	// Job is the job's key; Company is "" for none.
-	Job, Company string
-	// Trigger is one of [protocol.TriggerSchedule], [protocol.TriggerManual] and
-	// [protocol.TriggerRetry].
-	Trigger string
-	// ScheduledAt is when it was due; StartedAt, when it began; EndedAt is zero while
-	// it runs. All are in milliseconds.
-	ScheduledAt, StartedAt, EndedAt time.Time
-	Outcome                         Outcome
-	// Error is why it failed.
-	Error string
-}
+type Run = jobs.Run
+
+var _ jobs.Store = (*DB)(nil)
 
 // Outcome is what became of a run.
-type Outcome string
+type Outcome = jobs.Outcome
 
+// The outcomes.
 const (
-	// Running is one that has not ended.
-	Running Outcome = "running"
-	// Succeeded is what the plugin has said.
-	Succeeded Outcome = "succeeded"
-	// Failed is the plugin, or the call; Error says how.
-	Failed Outcome = "failed"
-	// Unknown is what a run came to whose host ended before it did.
-	Unknown Outcome = "unknown"
+	Running   = jobs.Running
+	Succeeded = jobs.Succeeded
+	Failed    = jobs.Failed
+	Skipped   = jobs.Skipped
+	Unknown   = jobs.Unknown
 )
 
 const runColumns = `plugin, run, job, company, started_by, outcome, error, scheduled_at, started_at, ended_at`
 
-// StartRun remembers that a run begins; r's StartedAt is when it is called. Runs beyond
-// the limits on number and age are dropped then, the oldest first, and counted.
+// FollowJob returns until when a job's schedule was followed: now, if the job is new or
+// has another schedule, which is remembered.
+func (db *DB) FollowJob(ctx context.Context, plugin, job, schedule string) (until time.Time, err error) {
+	now := milliseconds(db.limits.Now())
+	var kept int64
+	err = db.change(ctx, len(plugin)+len(job)+len(schedule), func(t *tx) error {
+		_, err := t.get(`INSERT INTO jobs (plugin, job, schedule, followed_until) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET schedule = excluded.schedule,
+				followed_until = iif(schedule = excluded.schedule, followed_until, excluded.followed_until)
+			RETURNING followed_until`, []any{plugin, job, schedule, now}, &kept)
+		return err
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return moment(kept), nil
+}
+
+// StartRun remembers that a run begins; r's StartedAt is when it is called. If it is by
+// schedule, then that was followed until now. Runs beyond the limits on number and age
+// are dropped then, the oldest first, and counted.
 func (db *DB) StartRun(ctx context.Context, r Run) error {
+	return db.addRun(ctx, r, Running, "", time.Time{})
+}
+
+// SkipRun remembers a run that was due and left out, r.Error saying why: of that, the
+// first 4 KiB. Its schedule was followed until now.
+func (db *DB) SkipRun(ctx context.Context, r Run) error {
+	return db.addRun(ctx, r, Skipped, r.Error[:min(len(r.Error), maxReason)], db.limits.Now())
+}
+
+func (db *DB) addRun(ctx context.Context, r Run, outcome Outcome, why string, ended time.Time) error {
 	now := db.limits.Now()
 	var dropped int64
 	return db.writer.do(ctx, &write{
-		size: len(r.ID) + len(r.Job),
+		size: len(r.ID) + len(r.Job) + len(why),
 		run: func(t *tx) (err error) {
 			known, err := t.get(`SELECT 1 FROM job_runs WHERE plugin = ? AND run = ?`, []any{r.Plugin, r.ID}, new(int))
 			switch {
@@ -56,8 +71,12 @@ func (db *DB) StartRun(ctx context.Context, r Run) error {
 			case known:
 				return refused(r.Plugin, protocol.CodeInvalid, "run %q has begun already: name another", r.ID)
 			}
-			err = t.exec(`INSERT INTO job_runs (`+runColumns+`) VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, 0)`,
-				r.Plugin, r.ID, r.Job, r.Company, r.Trigger, string(Running), milliseconds(r.ScheduledAt), milliseconds(now))
+			err = t.exec(`INSERT INTO job_runs (`+runColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				r.Plugin, r.ID, r.Job, r.Company, r.Trigger, string(outcome), why,
+				milliseconds(r.ScheduledAt), milliseconds(now), milliseconds(ended))
+			if err == nil && r.Trigger == protocol.TriggerSchedule {
+				err = t.exec(`UPDATE jobs SET followed_until = ? WHERE plugin = ? AND job = ?`, milliseconds(now), r.Plugin, r.Job)
+			}
 			if err != nil {
 				return err
 			}

@@ -70,6 +70,48 @@ func TestRun_beginsOnce(t *testing.T) {
 		`plugin p: run "1" has begun already: name another`)
 }
 
+func TestRun_mayBeLeftOut(t *testing.T) {
+	clock := newClock()
+	db := openStore(t, Options{Now: clock.Now, Runs: 1})
+	left := Run{Plugin: "p", ID: "1", Job: "sync", Trigger: protocol.TriggerSchedule, ScheduledAt: clock.now, Error: "another runs"}
+	require.NoError(t, db.SkipRun(t.Context(), left))
+	wantFault(t, db.SkipRun(t.Context(), left), protocol.CodeInvalid, `run "1" has begun already`)
+	left.Outcome, left.StartedAt, left.EndedAt = Skipped, clock.now, clock.now
+	all, err := reopened(t, db).Runs(t.Context(), "p", "", 0)
+	require.NoError(t, err)
+	require.Equal(t, []Run{left}, all)
+}
+
+func wantFollowed(t *testing.T, db *DB, schedule string, want time.Time) {
+	t.Helper()
+	until, err := db.FollowJob(t.Context(), "p", "sync", schedule)
+	require.NoError(t, err)
+	require.Equal(t, want, until)
+}
+
+func TestFollowJob_tellsUntilWhenAScheduleWasFollowed(t *testing.T) {
+	clock := newClock()
+	db := openStore(t, Options{Now: clock.Now})
+	first := clock.now
+	wantFollowed(t, db, "* * * * *", first)
+	clock.pass(time.Hour)
+	require.NoError(t, db.StartRun(t.Context(), Run{Plugin: "p", ID: "1", Job: "sync", Trigger: protocol.TriggerManual}))
+	startRun(t, db, "p", "clean", "2")
+	startRun(t, db, "q", "sync", "1")
+	db = reopened(t, db)
+	wantFollowed(t, db, "* * * * *", first)
+
+	startRun(t, db, "p", "sync", "3")
+	second := clock.now
+	clock.pass(time.Hour)
+	wantFollowed(t, db, "* * * * *", second)
+	require.NoError(t, db.SkipRun(t.Context(), Run{Plugin: "p", ID: "4", Job: "sync", Trigger: protocol.TriggerSchedule}))
+	third := clock.now
+	clock.pass(time.Hour)
+	wantFollowed(t, db, "* * * * *", third)
+	wantFollowed(t, db, "0 * * * *", clock.now)
+}
+
 func TestRun_theOldAreDropped(t *testing.T) {
 	clock := newClock()
 	db := openStore(t, Options{Now: clock.Now, Runs: 3, RunAge: time.Hour})

@@ -17,7 +17,7 @@ export default {
     'agent.tools.register', 'jobs.schedule', 'webhooks.receive', 'api.routes.register',
     'environment.drivers.register', 'events.subscribe', 'events.emit', 'plugin.state.read',
     'plugin.state.write', 'http.outbound', 'secrets.read-ref', 'metrics.write', 'telemetry.track',
-    'activity.log.write',
+    'activity.log.write', 'local.folders',
   ],
   entrypoints: { worker: './worker.js' },
   instanceConfigSchema: {

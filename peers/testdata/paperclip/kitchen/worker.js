@@ -15,6 +15,9 @@ const services = {
   metric: (ctx, { name, value, tags }) => ctx.metrics.write(name, value, tags),
   track: (ctx, { name, dimensions }) => ctx.telemetry.track(name, dimensions),
   activity: (ctx, entry) => ctx.activity.log(entry),
+  'entities.upsert': (ctx, { entity }) => ctx.entities.upsert(entity),
+  'entities.list': (ctx, { query }) => ctx.entities.list(query),
+  folder: (ctx, { method, companyId, key, more }) => ctx.localFolders[method](companyId, key, ...more),
   log: (ctx, { level, message, meta }) => ctx.logger[level](message, meta),
   async fetch(ctx, { url, init }) {
     const response = await ctx.http.fetch(url, init)

@@ -1,0 +1,113 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// Trigger runs a job by hand and returns when it has ended, with the run's ID, which is
+// "" if there was none. It is refused while the job runs or waits, and while as many
+// run as may. When ctx ends the run is given up.
+func (s *Scheduler) Trigger(ctx context.Context, plugin, key string) (run string, err error) {
+	id := name{plugin, key}
+	if err := s.take(id); err != nil {
+		return "", err
+	}
+	defer s.runs.Done()
+	defer s.finish(id)
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	defer context.AfterFunc(s.life, giveUp)()
+	t := turn{id, newRun(id, protocol.TriggerManual, time.Now())}
+	return t.run.ID, s.run(ctx, t)
+}
+
+// take makes a job active, to be run by hand.
+func (s *Scheduler) take(id name) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, active := s.active[id]
+	switch {
+	case !s.open:
+		return fault(protocol.CodeNotReady, id.plugin, "job %s: the host stops", id.key)
+	case s.jobs[id] == nil:
+		return fault(protocol.CodeNotFound, id.plugin, "job %s: the plugin has none of that name, or is not ready", id.key)
+	case active:
+		return fault(protocol.CodeOverloaded, id.plugin, "job %s: the run before it has not ended: try again when it has", id.key)
+	case s.running >= s.limits.AtOnce:
+		return fault(protocol.CodeOverloaded, id.plugin, "job %s: %d jobs run, and no more may at a time: try again later", id.key, s.running)
+	}
+	s.active[id] = struct{}{}
+	s.running++
+	s.runs.Add(1)
+	return nil
+}
+
+// run runs a job, and has it remembered. A store that fails keeps no job from running.
+func (s *Scheduler) run(ctx context.Context, t turn) error {
+	s.record(t, func(ctx context.Context) error { return s.store.StartRun(ctx, t.run) })
+	err := s.invoke(ctx, t)
+	failure := ""
+	if err != nil {
+		failure = cmp.Or(err.Error(), "it did not say why")
+		s.limits.Log.Warn("a job has failed", "plugin", t.id.plugin, "job", t.id.key, "run", t.run.ID, "error", failure)
+	}
+	s.record(t, func(ctx context.Context) error { return s.store.EndRun(ctx, t.id.plugin, t.run.ID, failure) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Runs++
+	if err != nil {
+		s.stats.Failed++
+	}
+	return err
+}
+
+// errLimit ends a run that takes too long.
+var errLimit = errors.New("a run's limit passed")
+
+func (s *Scheduler) invoke(ctx context.Context, t turn) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.limits.Limit, errLimit)
+	defer cancel()
+	input, err := json.Marshal(protocol.JobInput{Trigger: t.run.Trigger})
+	if err != nil {
+		return err
+	}
+	deadline, _ := ctx.Deadline()
+	_, err = s.runner.Invoke(ctx, protocol.Call{Key: "job:" + t.id.key, Plugin: t.id.plugin, Input: input, Deadline: deadline})
+	if err != nil && errors.Is(context.Cause(ctx), errLimit) {
+		return &protocol.Error{
+			Code: protocol.CodeTimeout, Plugin: t.id.plugin, Err: err,
+			Message: "job " + t.id.key + ": a run may take " + s.limits.Limit.String() + ", and this one was given up",
+		}
+	}
+	return err
+}
+
+// skip has a run remembered that is left out.
+func (s *Scheduler) skip(t turn, why string) {
+	t.run.Error = why
+	s.mu.Lock()
+	s.stats.Skipped++
+	s.mu.Unlock()
+	s.limits.Log.Warn("a run of a job is left out", "plugin", t.id.plugin, "job", t.id.key, "due", t.run.ScheduledAt, "reason", why)
+	s.record(t, func(ctx context.Context) error { return s.store.SkipRun(ctx, t.run) })
+}
+
+// record has the store remember something, even when the run was given up.
+func (s *Scheduler) record(t turn, keep func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), recording)
+	defer cancel()
+	err := keep(ctx)
+	if err == nil {
+		return
+	}
+	s.limits.Log.Warn("a run of a job is not remembered", "plugin", t.id.plugin, "job", t.id.key, "run", t.run.ID, "error", err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Unrecorded++
+}
