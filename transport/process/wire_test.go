@@ -76,8 +76,8 @@ func TestWire_othersRunBeforeItBlocks(t *testing.T) {
 		over <- end.wait()
 	}()
 	select {
-	case <-over:
-		t.Fatal("nothing had arrived")
+	case err := <-over:
+		t.Fatal("nothing had arrived", err)
 	default:
 	}
 	write(t, w, []byte("more"))
