@@ -52,7 +52,7 @@ func silent(err error) error {
 	if !exited {
 		return err
 	}
-	if err, ok := syntaxError(exit.Tail); ok {
+	if err := syntaxError(exit.Tail); err != nil {
 		return err
 	}
 	how := "ended without an answer"

@@ -11,8 +11,8 @@ var place = regexp.MustCompile(`^(?:file://)?/\S*:\d+$`)
 
 // syntaxError finds Node's report of a syntax error in what a process has printed: the
 // place, the line itself, signs below the column, and behind that the error. Nothing but
-// this report has the place.
-func syntaxError(printed []string) (error, bool) {
+// this report has the place. It returns nil where there is none.
+func syntaxError(printed []string) error {
 	at, column := "", ""
 	for _, line := range printed {
 		signs := strings.TrimSpace(line)
@@ -23,8 +23,8 @@ func syntaxError(printed []string) (error, bool) {
 		case signs != "" && strings.Trim(signs, "^") == "":
 			column = fmt.Sprintf(":%d", strings.IndexByte(line, '^')+1)
 		case strings.HasPrefix(line, "SyntaxError: "):
-			return fmt.Errorf("cannot be evaluated: %s (at %s%s)", oneLine(line, maxQuoted), at, column), true
+			return fmt.Errorf("cannot be evaluated: %s (at %s%s)", oneLine(line, maxQuoted), at, column)
 		}
 	}
-	return nil, false
+	return nil
 }
