@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 // startChild runs a program that waits for the end of its input.
@@ -43,6 +44,7 @@ func needProc(t *testing.T) {
 func TestCensus_findsWhatIsLeft(t *testing.T) {
 	needProc(t)
 	s := startScratch(t)
+	require.NoError(t, goleak.Find(), "what earlier tests began has ended")
 	before := s.census()
 	require.Empty(t, before.since(before))
 
