@@ -14,7 +14,9 @@ import (
 // can connect: that is for a Unix socket that only its owner may open.
 type Guard struct {
 	// Loopback lets only those in who call the host by a name or an address of this
-	// machine's loopback, and no web page that is not among Origins.
+	// machine's loopback, and no web page that is not among Origins. Without a Token
+	// any user of the machine is one of them, who is told no configuration: it may
+	// hold secrets.
 	Loopback bool
 	// Token, where it is not empty, must be in the request's Authorization, as
 	// "Bearer TOKEN"; only /healthz is answered without.
@@ -57,10 +59,18 @@ func (g Guard) refusal(r *http.Request) (f Failure, refused bool) {
 		f = Failure{Code: codeDenied, Message: "the request comes from a web page, which may not ask this host"}
 	case r.URL.Path != pathHealth && r.Method != http.MethodOptions && !g.knows(r.Header.Get("Authorization")):
 		f = Failure{Code: codeUnauthorized, Message: "expected the header \"Authorization: Bearer TOKEN\", with the token of the host's --token-file"}
+	case g.Loopback && g.Token == "" && isConfiguration(r.URL.Path):
+		f = Failure{Code: codeDenied, Message: "a configuration may hold secrets, and every user of this machine may ask here: use airi-host config, which asks through the control socket, or give the host a --token-file"}
 	default:
 		return f, false
 	}
 	return f, true
+}
+
+// isConfiguration tells whether a path is below the configuration of a plugin.
+func isConfiguration(path string) bool {
+	rest, ok := strings.CutPrefix(path, pathAPI+"/plugins/")
+	return ok && slices.Contains(strings.Split(rest, "/")[1:], "config")
 }
 
 func quoted(s string) string {

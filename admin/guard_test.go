@@ -81,3 +81,29 @@ func TestGuard_asksForTheToken(t *testing.T) {
 		})
 	}
 }
+
+// Whoever is a user of the machine may ask on loopback, but for what may hold secrets.
+func TestGuard_keepsConfigurationsFromOtherUsersOfTheMachine(t *testing.T) {
+	paths := []string{"/plugins/x/config", "/plugins/x/config/history", "/plugins/x/config?company=acme"}
+	open := startGuarded(t, Options{}, Guard{Loopback: true})
+	for _, path := range paths {
+		status, body := open.get(t, pathAPI+path)
+		require.Equal(t, http.StatusForbidden, status, path)
+		require.Contains(t, body, "use airi-host config", path)
+		status, _ = open.send(t, http.MethodPut, pathAPI+path, "{}")
+		require.Equal(t, http.StatusForbidden, status, path)
+	}
+	status, body := open.get(t, pathAPI+"/plugins/config")
+	require.Equal(t, http.StatusNotFound, status, "a plugin may have that name: %s", body)
+
+	const token = "a-token-of-some-length"
+	for _, r := range []*running{
+		startGuarded(t, Options{}, Guard{Loopback: true, Token: token}), startGuarded(t, Options{}, Guard{}),
+	} {
+		for _, path := range paths {
+			status, body := r.get(t, pathAPI+path, "Authorization", "Bearer "+token)
+			require.NotContains(t, body, "use airi-host config", path)
+			require.NotEqual(t, http.StatusUnauthorized, status, path)
+		}
+	}
+}
