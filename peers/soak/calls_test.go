@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,4 +86,21 @@ func TestCalls_wrongOnesAreFaults(t *testing.T) {
 	require.NoError(t, err)
 	k.callNeighbor(t.Context(), echo, rand.New(rand.NewPCG(1, 1)))
 	k.wantFault(t, "plugin echo-0, which is left alone, does not answer")
+}
+
+func TestIsGlued(t *testing.T) {
+	sent := text{1, "abcxdef"}
+	for back, want := range map[text]bool{
+		{1, "abcx" + strings.Repeat("x", 100) + "def"}: true,
+		{1, "xabcxdef"}:  true,
+		{1, "abcxdefx"}:  true,
+		{1, "abcxdef"}:   false,
+		{2, "abcxxdef"}:  false,
+		{1, "abcxydef"}:  false,
+		{1, "abcdef"}:    false,
+		{1, "xxxxxxxxx"}: false,
+		{1, ""}:          false,
+	} {
+		require.Equal(t, want, isGlued(sent, back), "%v", back)
+	}
 }
