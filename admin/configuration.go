@@ -64,20 +64,25 @@ func (s *Server) configured(r *http.Request) (string, error) {
 	return one.Plugin, nil
 }
 
+// configuredFor reads for which plugin and company a configuration is asked.
+func (s *Server) configuredFor(r *http.Request) (plugin, company string, err error) {
+	if plugin, err = s.configured(r); err != nil {
+		return "", "", err
+	}
+	q, err := queryOf(r, "company")
+	return plugin, q.company, err
+}
+
 func notTold(plugin string) error {
 	return invalid("plugin %s is none of those that this host was told to run", plugin)
 }
 
 func (s *Server) getConfiguration(w http.ResponseWriter, r *http.Request) error {
-	plugin, err := s.configured(r)
+	plugin, company, err := s.configuredFor(r)
 	if err != nil {
 		return err
 	}
-	q, err := queryOf(r, "company")
-	if err != nil {
-		return err
-	}
-	one, err := s.opts.Configurations.Configuration(r.Context(), plugin, q.company)
+	one, err := s.opts.Configurations.Configuration(r.Context(), plugin, company)
 	if err != nil {
 		return err
 	}
@@ -85,15 +90,11 @@ func (s *Server) getConfiguration(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (s *Server) getConfigurationHistory(w http.ResponseWriter, r *http.Request) error {
-	plugin, err := s.configured(r)
+	plugin, company, err := s.configuredFor(r)
 	if err != nil {
 		return err
 	}
-	q, err := queryOf(r, "company")
-	if err != nil {
-		return err
-	}
-	all, err := s.opts.Configurations.ConfigurationHistory(r.Context(), plugin, q.company)
+	all, err := s.opts.Configurations.ConfigurationHistory(r.Context(), plugin, company)
 	if err != nil {
 		return err
 	}

@@ -30,14 +30,10 @@ func (w *Writer) Push() {
 // rest in the writer's own goroutine. The caller has the turn.
 func (w *Writer) write() {
 	for w.try != nil {
-		w.mu.Lock()
-		if w.queue.empty() {
-			w.yield()
-			w.mu.Unlock()
+		head, more := w.take()
+		if !more {
 			return
 		}
-		head := w.queue.shift()
-		w.mu.Unlock()
 		n, err := w.try.TryWrite(head.data)
 		if err == nil && n < len(head.data) {
 			w.putBack(head, n)

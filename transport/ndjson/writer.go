@@ -228,21 +228,28 @@ func (w *Writer) tryLine(record []byte) (int, error) {
 // drain writes until nothing is queued. It has the turn.
 func (w *Writer) drain() {
 	for {
-		w.mu.Lock()
-		if w.queue.empty() {
-			w.yield()
-			w.mu.Unlock()
+		head, more := w.take()
+		if !more {
 			return
 		}
-		head := w.queue.shift()
-		w.mu.Unlock()
-
 		n, err := w.dst.Write(head.data)
 		if err == nil && n < len(head.data) {
 			err = io.ErrShortWrite
 		}
 		w.wrote(head, err)
 	}
+}
+
+// take takes the chunk to write out of the queue; where there is none it gives the turn
+// back.
+func (w *Writer) take() (head chunk, more bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.queue.empty() {
+		w.yield()
+		return head, false
+	}
+	return w.queue.shift(), true
 }
 
 // wrote counts a chunk out, or ends the writer.
