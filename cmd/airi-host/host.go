@@ -116,9 +116,15 @@ func (c *cli) manifests(exec bool) manifest.Options {
 }
 
 // discover finds the plugins of directories, and tells what is wrong with them and
-// what it passes over. What is sound is run, whatever else there is.
-func (c *cli) discover(dirs []string) (manifest.Found, error) {
-	found := manifest.Discover(dirs, c.manifests(true))
+// what it passes over. What is sound is run, whatever else there is. Manifests that are
+// code are evaluated until ctx ends: then nothing is told, and what was found is not all.
+func (c *cli) discover(ctx context.Context, dirs []string) (manifest.Found, error) {
+	opts := c.manifests(true)
+	opts.Evaluate = func(_ context.Context, module string) ([]byte, error) { return c.modules.Evaluate(ctx, module) }
+	found := manifest.Discover(dirs, opts)
+	if ctx.Err() != nil {
+		return found, context.Cause(ctx)
+	}
 	c.printFound(found)
 	if len(found.Manifests) == 0 {
 		return found, fmt.Errorf("there is no plugin to run in %s", strings.Join(dirs, ", "))

@@ -73,6 +73,13 @@ func (t *timetable) close() {
 	}
 }
 
+// hurry gives up the runs in flight.
+func (t *timetable) hurry() {
+	if t != nil {
+		t.GiveUp()
+	}
+}
+
 func (t *timetable) watch(ctx context.Context, changes <-chan actors.Event) {
 	for open := true; open; {
 		t.follow(ctx)

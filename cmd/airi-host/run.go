@@ -107,16 +107,21 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 
 // runOn runs the plugins of directories on a state, until all has ended.
 func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptions) error {
-	found, err := c.discover(dirs)
-	if err != nil {
+	stop, now, release := interrupted(ctx)
+	defer release()
+	found, err := c.discover(stop, dirs)
+	switch {
+	case stop.Err() != nil && opts.once:
+		return errInterrupted
+	case stop.Err() != nil:
+		return nil // nothing runs yet
+	case err != nil:
 		return err
 	}
 	all := found.Manifests
 	var passed []string
 	found.Manifests, passed = st.disabled.split(all)
 	c.printDisabled(passed)
-	stop, now, release := interrupted(ctx)
-	defer release()
 	f, err := c.openFront(stop, st, opts)
 	if err != nil {
 		return err
@@ -138,6 +143,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 		f.tell(c)
 		jobs := st.timetable(h)
 		defer jobs.close()
+		defer context.AfterFunc(now, jobs.hurry)()
 		c.serve(stop, rep)
 		jobs.stop()
 	}

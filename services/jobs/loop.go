@@ -37,6 +37,10 @@ func (s *Scheduler) Run(ctx context.Context) {
 	s.runs.Wait()
 }
 
+// GiveUp gives up all runs: those that run and, while Run goes on, those that come. It is
+// for a scheduler that is to stop at once.
+func (s *Scheduler) GiveUp() { s.giveUp() }
+
 // close lets nothing begin any more. What waits is missed, and known to be by the store.
 func (s *Scheduler) close() {
 	s.mu.Lock()

@@ -134,6 +134,18 @@ func TestRun_isGivenUpWhenTheHostHasWaited(t *testing.T) {
 	})
 }
 
+func TestRun_isGivenUpAtOnceWhenToldSo(t *testing.T) {
+	inBubble(t, Options{Drain: 5 * time.Second}, func(b *bench) {
+		b.runsTake(time.Hour)
+		b.set("p", Job{"a", "1 * * * *"})
+		b.pass(time.Minute)
+		b.GiveUp()
+		b.stop()
+		require.Equal(t, "1m0s", b.clock())
+		b.wantRuns("p a 1m0s failed context canceled")
+	})
+}
+
 func TestRun_hasALimit(t *testing.T) {
 	inBubble(t, Options{}, func(b *bench) {
 		b.runsTake(time.Hour)
