@@ -16,7 +16,7 @@ const (
 	LogLineBytes = 8 << 10
 	// LogQueue is how many lines wait at most for Spec.Log.
 	LogQueue = 256
-	// LogBurst is how many lines pass at once.
+	// LogBurst is how many lines pass at once. The lines of a trace pass as one.
 	LogBurst = 200
 	// LogPerSecond is how many lines pass in the long run.
 	LogPerSecond = 50
@@ -37,13 +37,14 @@ const (
 	Host   Stream = "host"
 )
 
-// LogLine is one line of log text of a worker.
+// LogLine is one line of log text of a worker, or several that are one thing.
 type LogLine struct {
 	// Stream is where it came from.
 	Stream Stream
 	// Text is the line without its end, always valid UTF-8. A line above
 	// LogLineBytes is cut and ends with " …(N bytes cut)". Escape sequences are
-	// left as they are.
+	// left as they are. The lines of a stack trace, and lines that are indented below
+	// another one, are one text with line feeds in it, within TraceLines and TraceBytes.
 	Text string
 	// Dropped, if not zero, makes this a summary: so many lines were dropped
 	// since the last one, because the worker wrote more than LogBurst and
@@ -136,6 +137,7 @@ type logbook struct {
 
 	mu         sync.Mutex
 	tail       []string
+	held       map[Stream]*trace
 	queue      []LogLine
 	delivering bool
 	allowance  allowance
@@ -148,7 +150,7 @@ type logbook struct {
 }
 
 func newLogbook(owner func(LogLine)) *logbook {
-	return &logbook{owner: owner, told: make(chan struct{})}
+	return &logbook{owner: owner, told: make(chan struct{}), held: map[Stream]*trace{}}
 }
 
 // add takes one line. It never blocks.
@@ -160,20 +162,52 @@ func (b *logbook) add(stream Stream, text string) {
 		b.tail = slices.Delete(b.tail, 0, 1)
 	}
 	b.tail = append(b.tail, text)
-	if b.owner == nil {
-		return
+	if b.owner != nil {
+		b.hold(stream, text, time.Now())
 	}
-	if !b.allowance.take(time.Now()) || len(b.queue) >= LogQueue {
-		b.drop()
-		return
-	}
-	b.push(LogLine{Stream: stream, Text: text})
 }
 
-// drop counts a line that the owner does not get.
-func (b *logbook) drop() {
-	b.dropped++
-	b.lost++
+// hold keeps a line for those that may go on with it.
+func (b *logbook) hold(stream Stream, text string, now time.Time) {
+	t := b.held[stream]
+	if t == nil {
+		t = &trace{timer: time.AfterFunc(lineWait, func() { b.quiet(stream) })}
+		b.held[stream] = t
+	}
+	at, goesOn := t.take(text, now)
+	if !goesOn {
+		b.release(stream, t)
+		t.passes = b.allowance.take(now) && len(b.queue) < LogQueue
+	}
+	t.add(text, at, now)
+}
+
+// quiet lets go of what is held of a stream that has paused.
+func (b *logbook) quiet(stream Stream) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.held[stream]
+	if !b.ended && !time.Now().Before(t.until) { // else a line came meanwhile
+		b.release(stream, t)
+	}
+}
+
+// release lets what is held of a stream pass, or drops it.
+func (b *logbook) release(stream Stream, t *trace) {
+	switch n := len(t.lines); {
+	case n == 0:
+	case !t.passes:
+		b.drop(n)
+	default:
+		b.push(LogLine{Stream: stream, Text: t.text()})
+	}
+	t.lines, t.size = nil, 0
+}
+
+// drop counts lines that the owner does not get.
+func (b *logbook) drop(n int) {
+	b.dropped += n
+	b.lost += uint64(n)
 	if b.summary == nil {
 		b.summary = time.AfterFunc(summaryEvery, b.summarize)
 	}
@@ -213,6 +247,12 @@ func (b *logbook) report() {
 func (b *logbook) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for _, stream := range []Stream{Stdout, Stderr} {
+		if t := b.held[stream]; t != nil {
+			t.timer.Stop()
+			b.release(stream, t)
+		}
+	}
 	if b.summary != nil {
 		b.summary.Stop()
 		b.summary = nil
