@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -101,6 +102,22 @@ type Logged struct {
 	Stream string    `json:"stream"`
 	Text   string    `json:"text"`
 	At     time.Time `json:"at"`
+	// Message and Fields are the same text taken apart, where it has fields; "" where it
+	// has none.
+	Message string `json:"message,omitempty"`
+	Fields  Fields `json:"fields,omitempty"`
+}
+
+// Fields is a JSON object, what belongs to a message; "" for none.
+type Fields string
+
+// MarshalJSON is the object itself.
+func (f Fields) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(f, "null")), nil }
+
+// UnmarshalJSON takes any JSON value.
+func (f *Fields) UnmarshalJSON(text []byte) error {
+	*f = Fields(text)
+	return nil
 }
 
 // Dropped tells that something was not used, and how many of its kind so far.

@@ -1,7 +1,9 @@
 package actors
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -80,11 +82,14 @@ func (h *Host) logLine(who *handle, line process.LogLine) {
 
 // wireLog takes a line of a plugin's log that came over its wire.
 func (h *Host) wireLog(who *handle, line protocol.Logged) {
-	text := line.Message
+	said := Logged{Origin: who.Origin, Level: line.Level, Stream: "log", Text: line.Message, At: time.Now()}
 	if line.Meta != nil {
-		text += " " + string(line.Meta)
+		said.Text += " " + string(line.Meta)
+		if json.Valid(line.Meta) {
+			said.Message, said.Fields = line.Message, Fields(line.Meta)
+		}
 	}
-	h.record(who, Logged{Origin: who.Origin, Level: line.Level, Stream: "log", Text: text, At: time.Now()})
+	h.record(who, said)
 }
 
 // pluginLog is the log of a compiled-in plugin.
@@ -98,6 +103,8 @@ type pluginHandler struct {
 	who   *handle
 	attrs string
 	group string
+	// fields are the handlers that make a record's fields JSON, from the outermost.
+	fields []func(slog.Handler) slog.Handler
 }
 
 func (p *pluginHandler) Enabled(_ context.Context, level slog.Level) bool {
@@ -112,8 +119,43 @@ func (p *pluginHandler) Handle(_ context.Context, r slog.Record) error {
 		text.WriteString(p.format(a))
 		return true
 	})
-	p.host.record(p.who, Logged{Origin: p.who.Origin, Level: r.Level, Stream: "log", Text: text.String(), At: r.Time})
+	said := Logged{Origin: p.who.Origin, Level: r.Level, Stream: "log", Text: text.String(), At: r.Time}
+	if fields := fieldsOf(r, p.fields); fields != "" {
+		said.Message, said.Fields = r.Message, fields
+	}
+	p.host.record(p.who, said)
 	return nil
+}
+
+// fieldsOf makes what a record and its handlers have beside the message JSON.
+func fieldsOf(r slog.Record, around []func(slog.Handler) slog.Handler) Fields {
+	if r.NumAttrs() == 0 && len(around) == 0 {
+		return ""
+	}
+	var text bytes.Buffer
+	own := 0 // the handler's own come first: there is no time, but a level and a message
+	var h slog.Handler = slog.NewJSONHandler(&text, &slog.HandlerOptions{
+		Level: slog.LevelDebug,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if own < 2 && (a.Key == slog.LevelKey || a.Key == slog.MessageKey) {
+				own++
+				return slog.Attr{}
+			}
+			return a
+		},
+	})
+	for _, wrap := range around {
+		h = wrap(h)
+	}
+	r.Time = time.Time{}
+	if h.Handle(context.Background(), r) != nil {
+		return ""
+	}
+	fields := Fields(bytes.TrimSpace(text.Bytes()))
+	if fields == "{}" || !json.Valid([]byte(fields)) {
+		return ""
+	}
+	return fields
 }
 
 func (p *pluginHandler) format(a slog.Attr) string { return formatAttr(p.group, a) }
@@ -142,12 +184,14 @@ func (p *pluginHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	for _, a := range attrs {
 		next.attrs += p.format(a)
 	}
+	next.fields = append(slices.Clip(p.fields), func(h slog.Handler) slog.Handler { return h.WithAttrs(attrs) })
 	return &next
 }
 
 func (p *pluginHandler) WithGroup(name string) slog.Handler {
 	next := *p
 	next.group += name + "."
+	next.fields = append(slices.Clip(p.fields), func(h slog.Handler) slog.Handler { return h.WithGroup(name) })
 	return &next
 }
 

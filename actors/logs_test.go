@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,6 +60,8 @@ func TestLogs_takeWhatComesOverTheWire(t *testing.T) {
 		require.Equal(t, []string{"bare", `hello {"a":1}`}, texts(lines))
 		require.Equal(t, slog.LevelWarn, lines[0].Level)
 		require.Equal(t, slog.LevelInfo, lines[1].Level)
+		require.Empty(t, lines[0].Fields)
+		require.Equal(t, []string{"hello", `{"a":1}`}, []string{lines[1].Message, string(lines[1].Fields)})
 		require.Equal(t, "log", lines[0].Stream)
 	})
 }
@@ -91,7 +94,18 @@ func TestLogs_writeAttributesAndGroups(t *testing.T) {
 		require.Equal(t, []string{"text one=1 g.two=2 g.three=3 g.h.four=4 g.five=5", "plain one=1 key=***"}, texts(lines))
 		require.Equal(t, slog.LevelWarn, lines[0].Level)
 		require.Equal(t, "log", lines[0].Stream)
+		require.Equal(t, "text", lines[0].Message)
+		require.JSONEq(t, `{"one":1,"g":{"two":2,"three":3,"h":{"four":4},"five":5}}`, string(lines[0].Fields))
+		require.JSONEq(t, `{"one":1,"key":"***"}`, string(lines[1].Fields))
 	})
+}
+
+func TestLogs_fieldsMayBeCalledAsTheHandlersOwn(t *testing.T) {
+	r := slog.NewRecord(time.Now(), slog.LevelInfo, "text", 0)
+	r.Add("level", 9, "msg", "mine", "time", "late", "odd", func() {})
+	fields := fieldsOf(r, nil)
+	require.Contains(t, fields, `"level":9,"msg":"mine","time":"late"`)
+	require.Empty(t, fieldsOf(slog.NewRecord(time.Now(), slog.LevelInfo, "text", 0), nil))
 }
 
 func TestLogs_takeAWorkersLines(t *testing.T) {

@@ -1,0 +1,77 @@
+package logs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRead_theLastOnes(t *testing.T) {
+	dir := t.TempDir()
+	b := openBench(t, dir, Options{MaxBytes: 1000})
+	b.say("a", numbered(6)...) // at 0 to 5 seconds
+	b.say("b", "of b")         // at 6
+	b.say("a", "the last")     // at 7
+	require.NoError(t, b.Close(t.Context()))
+	at := func(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
+	wantRead(t, dir, "a", Query{N: 2}, "message 5", "the last")
+	wantRead(t, dir, "a", Query{Since: at(4)}, "message 4", "message 5", "the last")
+	wantRead(t, dir, "a", Query{Before: at(2)}, "message 0", "message 1")
+	wantRead(t, dir, "a", Query{Before: at(5), N: 1}, "message 4")
+	wantRead(t, dir, "", Query{N: 3}, "message 5", "of b", "the last")
+	wantRead(t, dir, "quiet", Query{})
+	_, err := Read(filepath.Join(dir, "none"), "a", Query{})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = Read(filepath.Join(dir, "none"), "", Query{})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// Lines that span blocks, that are no records, or are too long.
+func TestRead_whateverIsInAFile(t *testing.T) {
+	dir := t.TempDir()
+	b := openBench(t, dir, Options{})
+	want := []string{strings.Repeat("a", 60_000), strings.Repeat("b", 60_000), "short"}
+	b.say("a", want...)
+	require.NoError(t, b.Close(t.Context()))
+	file := filepath.Join(dir, "a.log")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	junk := "not JSON\n{}\n\n" + strings.Repeat("x", longestLine+2*block) + "\n"
+	require.NoError(t, os.WriteFile(file, []byte(junk+string(text)+junk), 0o600))
+	wantRead(t, dir, "a", Query{}, want...)
+	wantRead(t, dir, "a", Query{N: 1}, "short")
+}
+
+// Whoever reads while files are rotated sees nothing twice.
+func TestRead_whileFilesAreRotated(t *testing.T) {
+	dir := t.TempDir()
+	b := openBench(t, dir, Options{MaxBytes: 2000, Files: 50})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, m := range numbered(500) {
+			b.say("a", m)
+			b.wantWritten()
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		all, err := Read(dir, "a", Query{})
+		if err != nil {
+			continue // it has not begun
+		}
+		for i := 1; i < len(all); i++ {
+			require.Positive(t, all[i].Time.Compare(all[i-1].Time))
+		}
+	}
+	wantRead(t, dir, "a", Query{N: 1}, "message 499")
+}
