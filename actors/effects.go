@@ -103,6 +103,8 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 		p.stopTimer(e.Timer)
 	case protocol.Dropped:
 		p.host.drop(p.h, e.What, e.Detail, 1)
+	case protocol.Denied:
+		p.host.tellDenied(p.h, Denial{What: e.Method, Scope: e.Scope, Grant: e.Grant, Reason: e.Reason})
 	case protocol.Fail:
 		p.breakOff(e.Err)
 	}

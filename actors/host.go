@@ -27,6 +27,10 @@ type Host struct {
 	launch   Launcher
 	// observe is told of calls that are over; nil where nobody is.
 	observe func(CallEnded)
+	// permits tells what a plugin was granted to call, denied is told of what it may not
+	// have; each may be nil.
+	permits func(plugin string, key capability.Key) bool
+	denied  func(Denial)
 	// connect reaches what is not compiled in: startWorker, but in tests.
 	connect  connector
 	runtime  manifest.Runtime
@@ -70,6 +74,7 @@ type Host struct {
 func New(opts Options) (*Host, error) {
 	h := &Host{
 		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, observe: opts.Observe, runtime: opts.Runtime,
+		permits: opts.MayInvoke, denied: opts.Denied,
 		versions: opts.Versions, given: opts.Timeouts, timeouts: opts.Timeouts.withDefaults(), limits: opts.Limits.withDefaults(), ladder: opts.Ladder,
 		restart: opts.Restart.withDefaults(), version: opts.Version, mark: opts.Owner,
 		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, sessions: map[string]*handle{},

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/transport/process"
@@ -48,6 +49,13 @@ type Options struct {
 	// whatever became of it: on the caller's goroutine, before the caller goes on, so that
 	// it must be quick. Nil for nobody.
 	Observe func(CallEnded)
+	// MayInvoke tells whether a plugin was granted a call of another one's capability
+	// that its manifest lists in "airi-host".invoke; nil grants all of them. It is asked
+	// for every such call, so that it must be quick.
+	MayInvoke func(plugin string, key capability.Key) bool
+	// Denied is told of everything that a plugin asked for and may not have. It is called
+	// where the plugin is answered, and must be quick. Nil for nobody.
+	Denied func(Denial)
 	// Versions are the protocol and API versions that the host speaks, the most
 	// wanted first; the zero value means v1 for both.
 	Versions protocol.VersionRequest

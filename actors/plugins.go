@@ -19,7 +19,7 @@ var _ protocol.Plugins = plugins{}
 func (p plugins) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
 	who, err := p.running(c.Caller)
 	if err == nil {
-		err = mayInvoke(who, c.Key)
+		err = p.host.mayInvoke(who, c)
 	}
 	if err != nil {
 		return nil, err
@@ -68,10 +68,12 @@ func (p plugins) running(plugin string) (*handle, error) {
 func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (json.RawMessage, error) {
 	c.Caller = who.Plugin
 	if s := h.methods[who.man.Dialect][c.Key]; s != nil {
-		return h.serveWith(ctx, s, c)
+		result, err := h.serveWith(ctx, s, c)
+		h.noteDenial(who, c, err)
+		return result, err
 	}
 	if h.service(c.Key) == nil {
-		if err := mayInvoke(who, c.Key); err != nil {
+		if err := h.mayInvoke(who, c); err != nil {
 			return nil, err
 		}
 	}
@@ -107,15 +109,6 @@ func (h *Host) publishes(who *handle, c protocol.Call) bool {
 
 // maxQuick is how long the input of a call may be that is served at once, in bytes.
 const maxQuick = 4 << 10
-
-// mayInvoke holds a plugin to what its manifest says that it may call.
-func mayInvoke(who *handle, key string) error {
-	if who.man.MayInvoke(capability.Key(key)) {
-		return nil
-	}
-	return failure(protocol.CodeDenied, who.Plugin, fmt.Sprintf(
-		"plugin %s may not call %s: its manifest's airi-host.invoke does not list it", who.Plugin, key))
-}
 
 // HandlesMethod tells whether plugins of a dialect may call a method of their own
 // wire: one of Options.Methods.

@@ -8,7 +8,7 @@ import (
 
 // Effect is what has to be done after an input: one of Send, Complete, Progress,
 // Serve, Fed, FedEnd, Abandon, Ran, Offered, Retracted, Emitted, Logged, Chunk, SetTimer,
-// StopTimer, Dropped and Fail.
+// StopTimer, Dropped, Denied and Fail.
 type Effect interface{ effect() }
 
 // Send is a frame to write. Its parts may be the driver's own, and be written over by
@@ -107,6 +107,17 @@ type Dropped struct {
 	Detail string
 }
 
+// Denied tells that the driver has refused a call of the peer, which it may not make. The
+// answer says so too, in the wire's own words.
+type Denied struct {
+	// Method is what the peer asked for, Scope the tenant that it was about; "" for none.
+	Method, Scope string
+	// Grant is the one that is missing; "" where it is not for want of a grant.
+	Grant string
+	// Reason is what the peer was told.
+	Reason string
+}
+
 // Fail tells that the connection cannot go on. The owner closes it; the driver
 // gets its Closed input as for any other end.
 type Fail struct{ Err error }
@@ -127,4 +138,5 @@ func (Chunk) effect()     {}
 func (SetTimer) effect()  {}
 func (StopTimer) effect() {}
 func (Dropped) effect()   {}
+func (Denied) effect()    {}
 func (Fail) effect()      {}

@@ -44,6 +44,9 @@ type Error struct {
 	Message string
 	// Plugin is whom it is about, or "".
 	Plugin string
+	// Denied tells that the operator has not permitted it, where the Code says something
+	// else.
+	Denied bool
 	// Err is the cause, or nil.
 	Err error
 }
@@ -73,6 +76,13 @@ func CodeOf(err error) Code {
 		return e.Code
 	}
 	return ""
+}
+
+// IsDenial tells whether a failure of the host's own making is that the caller may not
+// have what it asked for.
+func IsDenial(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.Code == CodeDenied || e.Denied)
 }
 
 // PeerError is a failure that a plugin reported, in the plugin's words.

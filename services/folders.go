@@ -175,7 +175,7 @@ func (a *asked) prepare(root *os.Root) error {
 }
 
 func (a *asked) undeclared() error {
-	return a.faultf(protocol.CodeNotFound, "folder %q: the operator has declared none of that name for this plugin and company", a.key)
+	return denial(faultf(a.call, protocol.CodeNotFound, "folder %q: the operator has declared none of that name for this plugin and company", a.key))
 }
 
 func (a *asked) faultf(code protocol.Code, format string, args ...any) error {

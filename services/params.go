@@ -108,6 +108,12 @@ func faultf(call protocol.Call, code protocol.Code, format string, args ...any) 
 	return &protocol.Error{Code: code, Plugin: call.Caller, Message: call.Key + ": " + fmt.Sprintf(format, args...)}
 }
 
+// denial marks a failure as the operator's to change, whatever its code.
+func denial(e *protocol.Error) *protocol.Error {
+	e.Denied = true
+	return e
+}
+
 // null is the result of what gives none.
 var null = json.RawMessage("null")
 

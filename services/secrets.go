@@ -98,9 +98,9 @@ func (s secretService) find(call protocol.Call, id, company string) (Secret, err
 	switch {
 	case !known:
 		// Not CodeNotFound: a dialect may take that for a method that there is not.
-		return secret, faultf(call, protocol.CodeInvalid,
+		return secret, denial(faultf(call, protocol.CodeInvalid,
 			"secretRef.secretId: no secret %s is declared: whoever runs the host declares it among its secrets, by this id, "+
-				"as a variable of the environment or a file", quoted(id))
+				"as a variable of the environment or a file", quoted(id)))
 	case len(secret.Plugins) > 0 && !slices.Contains(secret.Plugins, call.Caller):
 		return secret, faultf(call, protocol.CodeDenied, "secret %s is for other plugins: whoever runs the host adds %q to its plugins",
 			quoted(id), call.Caller)

@@ -43,6 +43,7 @@ func (w *wire) at(end protocol.Driver, in protocol.Input) {
 			w.tasks = append(w.tasks, e)
 		case protocol.Serve:
 			w.serving = append(w.serving, e)
+		case protocol.Denied: // the answer says it too
 		default:
 			w.told = append(w.told, r.line(e))
 		}

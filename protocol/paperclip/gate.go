@@ -3,6 +3,8 @@ package paperclip
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // wanted is the company that a worker's request is about.
@@ -49,6 +51,8 @@ func wantedBy(method string, params json.RawMessage) wanted {
 type denied struct {
 	code    int
 	message string
+	// grant is what is missing, if that is it.
+	grant string
 }
 
 // gate lets a worker's request pass or says why not, in the reference's order and
@@ -56,17 +60,25 @@ type denied struct {
 // denied lets it pass.
 func (d *driver) gate(method string, w wanted, c authority) denied {
 	if !d.handles(method) {
-		return denied{codeMethodNotFound, unhandled(method)}
+		return denied{code: codeMethodNotFound, message: unhandled(method)}
 	}
 	if grant := grantOf[method]; grant != "" && !d.grants[grant] {
 		return denied{codeCapabilityDenied, fmt.Sprintf("Plugin \"%s\" is missing required capability \"%s\" for method \"%s\"",
-			d.settings.Plugin, grant, method)}
+			d.settings.Plugin, grant, method), grant}
 	}
 	if why := outOfScope(method, w, c); why != "" {
-		return denied{codeScopeDenied, fmt.Sprintf("Plugin \"%s\" is not allowed to perform \"%s\": %s",
+		return denied{code: codeScopeDenied, message: fmt.Sprintf("Plugin \"%s\" is not allowed to perform \"%s\": %s",
 			d.settings.Plugin, quotable(method), why)}
 	}
 	return denied{}
+}
+
+// told adds that a request was denied, unless there is no such method at all.
+func (no denied) told(method string, w wanted, out []protocol.Effect) []protocol.Effect {
+	if no.code == codeMethodNotFound {
+		return out
+	}
+	return append(out, protocol.Denied{Method: quotable(method), Scope: quotable(w.company), Grant: no.grant, Reason: no.message})
 }
 
 // handles tells whether a method may be one of the host's services. A key of a

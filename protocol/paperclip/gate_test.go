@@ -45,6 +45,33 @@ func TestGate_asksInTheReferencesOrder(t *testing.T) {
 		newRig(t, p, protocol.Settings{}).receive(ask))
 }
 
+func TestGate_tellsWhatItDenies(t *testing.T) {
+	for _, c := range []struct {
+		p    Plugin
+		ask  string
+		want []protocol.Effect
+	}{
+		{Plugin{Handles: func(string) bool { return false }}, `"method":"state.get"`, nil},
+		{Plugin{Grants: []string{"plugin.state.read"}}, `"method":"state.get","params":{}`, nil},
+		{Plugin{}, `"method":"state.get","params":{"companyId":"c"}`, []protocol.Effect{protocol.Denied{
+			Method: "state.get", Scope: "c", Grant: "plugin.state.read",
+			Reason: `Plugin "lab" is missing required capability "plugin.state.read" for method "state.get"`,
+		}}},
+		{Plugin{Grants: []string{"plugin.state.read"}}, `"method":"state.get","params":{"companyId":"c"}`, []protocol.Effect{protocol.Denied{
+			Method: "state.get", Scope: "c",
+			Reason: `Plugin "lab" is not allowed to perform "state.get": company context is required`,
+		}}},
+	} {
+		r, denials := newRig(t, c.p, protocol.Settings{}), []protocol.Effect(nil)
+		for _, e := range r.d.Step(now, protocol.Received{Message: decode(t, []byte(`{"jsonrpc":"2.0","id":1,`+c.ask+`}`))}, nil) {
+			if _, denial := e.(protocol.Denied); denial {
+				denials = append(denials, e)
+			}
+		}
+		require.Equal(t, c.want, denials, c.ask)
+	}
+}
+
 func TestGate_scope(t *testing.T) {
 	const (
 		required = "company context is required"

@@ -27,7 +27,7 @@ func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
 	w := wantedBy(r.Method, r.Params)
 	a := d.resolve(r.InvocationID, w)
 	if no := d.gate(r.Method, w, a); no.code != 0 {
-		return append(out, protocol.Send{Message: refusal(r.ID, no.code, no.message)})
+		return append(no.told(r.Method, w, out), protocol.Send{Message: refusal(r.ID, no.code, no.message)})
 	}
 	if len(d.requests) >= d.settings.Pending() {
 		return append(out, protocol.Send{Message: failure(r.ID, d.fault(protocol.CodeOverloaded, fmt.Sprintf(
