@@ -99,7 +99,7 @@ func (c *crashes) unplan() {
 func (c *crashes) forgive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.info.InARow, c.info.GivenUp = 0, false
+	c.info.InARow, c.info.GivenUp, c.info.NextRestart = 0, false, time.Time{}
 }
 
 // comeback tells whether another session will take the place of one that crashed.

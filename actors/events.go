@@ -13,8 +13,8 @@ import (
 )
 
 // Event is something that happened in the host: one of PhaseChanged, Waiting,
-// CapabilityChanged, Logged, Dropped, Channel, Wire and Restart. Tests, the command line
-// and an embedder's own code read the same events.
+// CapabilityChanged, Logged, Dropped, Channel, Wire, Restart and Granted. Tests, the
+// command line and an embedder's own code read the same events.
 type Event interface {
 	// Kind is the event's kind, the "event" member of its JSON form.
 	Kind() Kind
@@ -23,7 +23,7 @@ type Event interface {
 }
 
 // Kind names a kind of Event; kinds can be joined for a subscription.
-type Kind uint8
+type Kind uint16
 
 // The kinds of events. KindChannel and KindWire cost something for every event
 // of a plugin's channel and every frame, so nobody gets them unasked.
@@ -36,15 +36,16 @@ const (
 	KindChannel
 	KindWire
 	KindRestart
+	KindGrants
 
 	// KindsUsual are the moments of plugins' lives.
-	KindsUsual = KindPhase | KindWaiting | KindCapability | KindLog | KindDropped | KindRestart
+	KindsUsual = KindPhase | KindWaiting | KindCapability | KindLog | KindDropped | KindRestart | KindGrants
 )
 
 var kindNames = map[Kind]string{
 	KindPhase: "phase", KindWaiting: "waiting", KindCapability: "capability", KindLog: "log",
 	KindDropped: "dropped", KindChannel: "channel", KindWire: "wire",
-	KindRestart: "restart",
+	KindRestart: "restart", KindGrants: "grants",
 }
 
 // String is the kind's name in JSON.
@@ -167,6 +168,30 @@ type Restart struct {
 	At      time.Time `json:"at"`
 }
 
+// Granted tells which grants a plugin has, when that is decided or changes. A host has no
+// grants of its own: who decides tells of it, by Host.TellGrants.
+type Granted struct {
+	// Origin has no session where the plugin has none.
+	Origin
+	// Grants are those that it has, of what it asks for; New, those of them that it was
+	// given now.
+	Grants []string `json:"grants"`
+	New    []string `json:"new,omitempty"`
+	// Waiting are those that it asks for and has not: they wait to be approved.
+	Waiting []string  `json:"waiting,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// TellGrants publishes that a plugin has been given grants, or has to wait for some; the
+// session and the time are the host's to add.
+func (h *Host) TellGrants(e Granted) {
+	if who := h.current(e.Plugin); who != nil {
+		e.Origin = who.Origin
+	}
+	e.At = time.Now()
+	h.publish(e)
+}
+
 // Kind is KindPhase.
 func (PhaseChanged) Kind() Kind { return KindPhase }
 
@@ -190,6 +215,9 @@ func (Wire) Kind() Kind { return KindWire }
 
 // Kind is KindRestart.
 func (Restart) Kind() Kind { return KindRestart }
+
+// Kind is KindGrants.
+func (Granted) Kind() Kind { return KindGrants }
 
 // Log writes the phase change; a failure is an error.
 func (e PhaseChanged) Log(log *slog.Logger) {
@@ -245,6 +273,16 @@ func (e Restart) Log(log *slog.Logger) {
 	}
 	log.Log(context.Background(), level, "crashed", e.attrs(), slog.String("reason", e.Reason),
 		slog.Int("in_a_row", e.InARow), slog.Int("crashes", e.Crashes), what)
+}
+
+// Log writes what was granted, and what waits.
+func (e Granted) Log(log *slog.Logger) {
+	level := slog.LevelInfo
+	if len(e.Waiting) > 0 {
+		level = slog.LevelWarn
+	}
+	log.Log(context.Background(), level, "grants", e.attrs(), slog.Any("grants", e.Grants),
+		slog.Any("new", e.New), slog.Any("waiting", e.Waiting))
 }
 
 // EncodeEvent gives an event's JSON object, "event" first.

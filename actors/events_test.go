@@ -4,11 +4,13 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/plugin"
 )
 
 // oneOfEach is an event of every kind, with all of its members, and some without.
@@ -28,6 +30,8 @@ func oneOfEach() []Event {
 		Channel{Origin: of, Name: "bare", Phase: lifecycle.Ready, At: at},
 		Restart{Origin: of, Reason: "no luck", InARow: 2, Crashes: 3, Next: at.Add(2 * time.Second), At: at},
 		Restart{Origin: of, Reason: "no luck", InARow: 11, Crashes: 12, GivenUp: true, At: at},
+		Granted{Origin: Origin{Plugin: "hello"}, Grants: []string{"http.outbound"}, New: []string{"http.outbound"}, At: at},
+		Granted{Origin: of, Grants: []string{}, Waiting: []string{"invoke:tool:*"}, At: at},
 		Wire{Origin: of, FromPlugin: true, Message: "secret", Phase: lifecycle.Ready, At: at},
 	}
 }
@@ -64,4 +68,20 @@ func TestKind_hasAName(t *testing.T) {
 	}
 	require.Len(t, seen, len(kindNames))
 	require.Empty(t, KindsUsual.String())
+}
+
+func TestTellGrants_addsTheSessionAndTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t, plugin.Define("hello"))
+		var told []Event
+		listen(t, h, KindGrants, func(e Event) { told = append(told, e) })
+		h.TellGrants(Granted{Origin: Origin{Plugin: "hello"}, Grants: []string{"a"}})
+		startReady(t, h, manifestFor("hello"))
+		h.TellGrants(Granted{Origin: Origin{Plugin: "hello"}, Grants: []string{"a", "b"}})
+		settle()
+		require.Equal(t, []Event{
+			Granted{Origin: Origin{Plugin: "hello"}, Grants: []string{"a"}, At: time.Now()},
+			Granted{Origin: Origin{Plugin: "hello", Session: "plugin-session-0"}, Grants: []string{"a", "b"}, At: time.Now()},
+		}, told)
+	})
 }

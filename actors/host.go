@@ -41,6 +41,8 @@ type Host struct {
 	limits   Limits
 	ladder   process.Ladder
 	restart  RestartPolicy
+	// memory keeps crashes for the next host; nil if nobody does.
+	memory CrashMemory
 	// logEvents are the kinds of events that go to the log.
 	logEvents Kind
 
@@ -76,7 +78,7 @@ func New(opts Options) (*Host, error) {
 		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, observe: opts.Observe, runtime: opts.Runtime,
 		permits: opts.MayInvoke, denied: opts.Denied,
 		versions: opts.Versions, given: opts.Timeouts, timeouts: opts.Timeouts.withDefaults(), limits: opts.Limits.withDefaults(), ladder: opts.Ladder,
-		restart: opts.Restart.withDefaults(), version: opts.Version, mark: opts.Owner,
+		restart: opts.Restart.withDefaults(), memory: opts.Memory, version: opts.Version, mark: opts.Owner,
 		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, sessions: map[string]*handle{},
 		plugins: map[string]*handle{}, logs: map[string]*logRing{},
 	}

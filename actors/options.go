@@ -68,6 +68,8 @@ type Options struct {
 	Ladder process.Ladder
 	// Restart says what follows when a plugin crashes.
 	Restart RestartPolicy
+	// Memory keeps how plugins have crashed from one host to the next; nil for nobody.
+	Memory CrashMemory
 }
 
 // Launcher makes the worker process of a plugin's module. It must not block
@@ -198,6 +200,11 @@ type StartOptions struct {
 	// RequireConfiguration stops the session in configuration-needed unless
 	// Config is given. A manifest may require it too.
 	RequireConfiguration bool
+	// Resume is for a start that nobody asks for by hand: that of all plugins when a host
+	// begins. What Options.Memory has of the plugin holds: one that was given up fails at
+	// once, one that was to be started again later waits until then as after a crash,
+	// and its crashes are counted on. Other starts begin from nothing.
+	Resume bool
 	// Config is the configuration to start with; nil means an empty default.
 	Config *protocol.Config
 	// Compatibility lists what the peer supports; its preferred versions are

@@ -114,11 +114,13 @@ const (
 
 type (
 	// load begins the life. reply gets the outcome. resume, if set, is how it goes
-	// on to ready by itself.
+	// on to ready by itself; former, of what it has crashed under the former host, which
+	// ends it at once.
 	load struct {
 		runtime manifest.Runtime
 		reply   chan<- error
 		resume  *StartOptions
+		former  error
 	}
 	// linked tells that the link to the plugin was made, or why not.
 	linked struct {

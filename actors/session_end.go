@@ -23,8 +23,8 @@ func (s *session) fail(err error) {
 }
 
 // crash is fail for a plugin that went without being asked to: the supervisor says
-// first what becomes of it.
-func (s *session) crash(err error) {
+// first what becomes of it. former tells that it did so under the host before this one.
+func (s *session) crash(err error, former bool) {
 	s.crashed = true
 	s.void(failing)
 	s.open = false
@@ -33,7 +33,7 @@ func (s *session) crash(err error) {
 		opts := s.start
 		start = &opts
 	}
-	s.sup.tell(sessionCrashed{s.h, err, start})
+	s.sup.tell(sessionCrashed{s.h, err, start, former})
 }
 
 // onVerdict carries it out: what is offered is degraded while a restart is planned.
@@ -224,7 +224,7 @@ func (s *session) onLost(m lost) {
 		s.link.end(m.why)
 		return
 	}
-	s.crash(m.why)
+	s.crash(m.why, false)
 }
 
 func (s *session) onEnded() {

@@ -18,6 +18,10 @@ func (s *session) onLoad(m load) {
 		return
 	}
 	s.loadReply, s.resume = m.reply, m.resume
+	if m.former != nil {
+		s.crash(m.former, true)
+		return
+	}
 	entry, err := s.man.Entrypoint(m.runtime)
 	if err != nil {
 		s.fail(err)

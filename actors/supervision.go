@@ -30,7 +30,12 @@ func (p *supervisor) onSessionCrashed(m sessionCrashed) {
 		return
 	}
 	now := time.Now()
-	next = p.crashes.add(now, m.err)
+	if m.former {
+		next = p.crashes.resume(now)
+	} else {
+		next = p.crashes.add(now, m.err)
+		p.remember()
+	}
 	p.notice = noticeOf(m.h, p.crashes.snapshot(now))
 	if m.start != nil {
 		p.last.start = m.start
@@ -83,6 +88,7 @@ func (p *supervisor) onRetry(m retry) {
 	}
 	p.fire(p.current, lifecycle.WorkerRetry)
 	p.succeed(begin{man: p.last.man, runtime: p.last.runtime, start: p.last.start, restart: true})
+	p.remember()
 }
 
 // succeed begins a session in place of the current one, which has crashed.
@@ -130,6 +136,7 @@ func (p *supervisor) onShuttingDown() {
 	waits := !p.retryAt.IsZero()
 	p.notice = nil
 	p.cancelRestart()
+	p.forgetSteadiness()
 	if waits {
 		p.current.setComeback(noComeback, time.Time{})
 		p.fire(p.current, lifecycle.WorkerStop)

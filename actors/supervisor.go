@@ -39,6 +39,8 @@ type supervisor struct {
 	retryAt time.Time
 	timer   *time.Timer
 	gen     int
+	// steady runs while a session earns forgiveness that is to be remembered.
+	steady *time.Timer
 }
 
 type (
@@ -66,11 +68,13 @@ type (
 		waiting []chan<- error
 	}
 	// sessionCrashed tells that its plugin went unasked; start is how it would go
-	// on to ready again, if it was asked to. The answer is a verdict.
+	// on to ready again, if it was asked to; former, that it did so under the host
+	// before this one. The answer is a verdict.
 	sessionCrashed struct {
-		h     *handle
-		err   error
-		start *StartOptions
+		h      *handle
+		err    error
+		start  *StartOptions
+		former bool
 	}
 	// sessionFailed tells that it failed; crashed, that there was a verdict before;
 	// waiting get the outcome.
@@ -86,6 +90,8 @@ type (
 	sessionEnded struct{ h *handle }
 	// retry tells that the time of a restart has come.
 	retry struct{ gen int }
+	// steadied tells that a session may have been ready for long enough.
+	steadied struct{}
 	// heirOf asks for the session that was made for one that crashed, or nil.
 	heirOf struct {
 		session string
@@ -98,7 +104,11 @@ type (
 )
 
 func newSupervisor(h *Host, name string, self *ref) *supervisor {
-	return &supervisor{host: h, name: name, self: self, worker: lifecycle.Worker.Initial(), crashes: newCrashes(h.restart)}
+	p := &supervisor{host: h, name: name, self: self, worker: lifecycle.Worker.Initial(), crashes: newCrashes(h.restart)}
+	if h.memory != nil {
+		p.crashes.recall(h.memory.Recall(name))
+	}
+	return p
 }
 
 func (p *supervisor) receive(msg any) {
@@ -117,6 +127,8 @@ func (p *supervisor) receive(msg any) {
 		p.onSessionEnded(m)
 	case retry:
 		p.onRetry(m)
+	case steadied:
+		p.onSteadied()
 	case heirOf:
 		p.onHeirOf(m)
 	case shuttingDown:
@@ -143,7 +155,10 @@ func (p *supervisor) onBegin(m begin) {
 			p.name, p.current.Session, place(p.current.man), place(m.man)))
 		return
 	}
-	p.crashes.forgive()
+	if m.start == nil || !m.start.Resume {
+		p.crashes.forgive()
+		p.remember()
+	}
 	switch {
 	case restarts: // this comes in its place
 		m.inherits = true
@@ -203,6 +218,8 @@ func (p *supervisor) spawn(m begin, old *handle) {
 	next := load{runtime: m.runtime, reply: m.loaded}
 	if m.restart {
 		p.heirTo, next.resume = old.Session, m.start
+	} else {
+		next.former = p.former(m)
 	}
 	h.self.tell(next)
 	m.answer(h, nil)
@@ -225,6 +242,7 @@ func (p *supervisor) fire(h *handle, ev lifecycle.Event) {
 func (p *supervisor) onSessionReady(m sessionReady) {
 	defer tellAll(m.waiting, nil)
 	p.fire(m.h, lifecycle.WorkerStarted)
+	p.watchSteadiness()
 }
 
 func (p *supervisor) onSessionFailed(m sessionFailed) {
@@ -249,6 +267,7 @@ func (p *supervisor) onSessionStopping(m sessionStopping) {
 	p.notice = nil
 	p.cancelRestart()
 	p.crashes.forgive()
+	p.remember()
 	m.h.setComeback(noComeback, time.Time{})
 	if p.next != nil && p.next.inherits {
 		p.next.answer(nil, errStopped(p.name))
@@ -283,6 +302,7 @@ func (p *supervisor) onRemove(m remove) {
 		return
 	}
 	p.removed = true
+	p.forgetSteadiness()
 	p.host.removed(p.name, p.self)
 	p.self.stop()
 	m.reply <- nil

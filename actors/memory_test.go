@@ -1,0 +1,215 @@
+package actors
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/plugin"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// crashNotes is a CrashMemory.
+type crashNotes struct {
+	mu  sync.Mutex
+	all map[string]CrashRecord
+}
+
+func (n *crashNotes) Recall(plugin string) CrashRecord {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.all[plugin]
+}
+
+func (n *crashNotes) Remember(plugin string, r CrashRecord) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.all == nil {
+		n.all = map[string]CrashRecord{}
+	}
+	n.all[plugin] = r
+}
+
+// remembering is a host that begins with what former ones have noted.
+func remembering(t *testing.T, n *crashNotes, policy RestartPolicy) *mortal {
+	t.Helper()
+	return startMortal(t, Options{Restart: policy, Memory: n}, nil, "tool:a")
+}
+
+// resumes starts the plugin as a host does when it begins.
+func (m *mortal) resumes() error {
+	m.t.Helper()
+	_, err := m.host.Start(m.t.Context(), farManifest(), StartOptions{Resume: true})
+	settle()
+	return err
+}
+
+func TestMemory_whatWasGivenUpStaysSoUntilItIsStartedByHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, policy := &crashNotes{}, RestartPolicy{Jitter: -1, MaxInARow: 1}
+		first := remembering(t, n, policy)
+		require.NoError(t, first.resumes())
+		first.crashes()
+		time.Sleep(time.Second)
+		settle()
+		first.crashes()
+		first.wantGivenUp(2)
+		require.NoError(t, first.host.Shutdown(t.Context()))
+		crash := n.Recall("far")
+		require.Equal(t, CrashRecord{Crashes: 2, InARow: 2, GivenUp: true, LastCrash: "EOF", LastCrashAt: crash.LastCrashAt}, crash)
+
+		second := remembering(t, n, policy)
+		require.EqualError(t, second.resumes(), "it crashed before this host began: EOF")
+		require.Zero(t, second.born())
+		info := wantPhase(t, second.host, "far", lifecycle.Failed)
+		require.Equal(t, WorkerInfo{
+			State: lifecycle.WorkerStopped, Crashes: 2, InARow: 2, GivenUp: true, LastCrash: "EOF", LastCrashAt: crash.LastCrashAt,
+		}, info.Worker)
+		time.Sleep(24 * time.Hour)
+		require.Zero(t, second.born())
+		require.Equal(t, crash, n.Recall("far"))
+
+		started := startReady(t, second.host, farManifest())
+		require.Equal(t, 0, started.Worker.InARow)
+		require.Equal(t, 2, started.Worker.Crashes)
+		require.False(t, n.Recall("far").GivenUp)
+		second.crashes()
+		require.Equal(t, 1, n.Recall("far").InARow)
+	})
+}
+
+func TestMemory_aPlannedRestartIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &crashNotes{}
+		first := remembering(t, n, steady)
+		require.NoError(t, first.resumes())
+		for _, pause := range []time.Duration{1, 2} {
+			first.crashes()
+			time.Sleep(pause * time.Second)
+			settle()
+		}
+		first.crashes()
+		next := n.Recall("far").NextRestart
+		require.Equal(t, time.Now().Add(4*time.Second), next)
+		time.Sleep(time.Second)
+		require.NoError(t, first.host.Shutdown(t.Context()))
+		require.Equal(t, next, n.Recall("far").NextRestart)
+
+		second := remembering(t, n, steady)
+		told := pauses(t, second.host)
+		require.EqualError(t, second.resumes(), "it crashed before this host began: EOF")
+		require.Equal(t, next, second.worker().NextRestart)
+		_, err := second.host.Invoke(t.Context(), protocol.Call{Key: "tool:a", Plugin: "far"})
+		wantCode(t, err, protocol.CodeNotReady, "tool:a of plugin far is not ready: failed (it crashed before this host began: EOF); the next try is in 3s")
+		time.Sleep(time.Until(next) - 1)
+		settle()
+		require.Zero(t, second.born())
+		time.Sleep(1)
+		settle()
+		wantPhase(t, second.host, "far", lifecycle.Ready)
+		require.Zero(t, n.Recall("far").NextRestart)
+		second.crashes()
+		require.Equal(t, []time.Duration{3 * time.Second, 8 * time.Second}, told())
+		require.Equal(t, 4, n.Recall("far").InARow)
+	})
+}
+
+func TestMemory_aRestartThatHasComeMeanwhileIsNotAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &crashNotes{}
+		n.Remember("far", CrashRecord{Crashes: 5, InARow: 5, LastCrash: "EOF", LastCrashAt: time.Now(), NextRestart: time.Now().Add(time.Second)})
+		time.Sleep(time.Second)
+		m := remembering(t, n, steady)
+		require.NoError(t, m.resumes())
+		require.Equal(t, 5, m.worker().InARow)
+		require.Zero(t, m.worker().NextRestart)
+		m.crashes()
+		require.Equal(t, 6, n.Recall("far").InARow)
+	})
+}
+
+// The clock was put back while no host ran.
+func TestMemory_aRestartIsAwaitedNoLongerThanACrashCanKeepAPluginDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &crashNotes{}
+		n.Remember("far", CrashRecord{Crashes: 1, InARow: 1, LastCrash: "EOF", NextRestart: time.Now().AddDate(1, 0, 0)})
+		m := remembering(t, n, RestartPolicy{Jitter: -1, Max: time.Minute})
+		require.Error(t, m.resumes())
+		require.Equal(t, time.Now().Add(time.Minute), m.worker().NextRestart)
+		time.Sleep(time.Minute)
+		settle()
+		wantPhase(t, m.host, "far", lifecycle.Ready)
+	})
+}
+
+func TestMemory_forgivenessIsRememberedWhenItIsEarned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &crashNotes{}
+		m := remembering(t, n, steady)
+		require.NoError(t, m.resumes())
+		m.crashes()
+		time.Sleep(time.Second)
+		settle()
+		wantPhase(t, m.host, "far", lifecycle.Ready)
+		time.Sleep(time.Minute - 1)
+		settle()
+		require.Equal(t, 1, n.Recall("far").InARow)
+		time.Sleep(1)
+		settle()
+		require.Equal(t, 0, n.Recall("far").InARow)
+		require.Equal(t, 1, n.Recall("far").Crashes)
+	})
+}
+
+func TestMemory_whatEndsWithTheHostIsNotRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &crashNotes{}
+		m := startMortal(t, Options{Restart: steady, Memory: n}, []*plugin.Definition{plugin.Define("slow").OnStop(lasts(time.Minute))}, "tool:a")
+		require.NoError(t, m.resumes())
+		m.crashes()
+		time.Sleep(time.Second)
+		settle()
+		startReady(t, m.host, manifestFor("slow", requires("tool:a")))
+		before := n.Recall("far")
+		require.Equal(t, 1, before.InARow)
+		over := begun(func() (SessionInfo, error) { return SessionInfo{}, m.host.Shutdown(t.Context()) })
+		m.crashes()
+		require.NoError(t, (<-over).err)
+		require.Equal(t, before, n.Recall("far"))
+	})
+}
+
+func TestMemory_aStopByHandIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &crashNotes{}
+		m := remembering(t, n, steady)
+		require.NoError(t, m.resumes())
+		m.crashes()
+		_, err := m.host.Stop(t.Context(), wantPhase(t, m.host, "far", lifecycle.Failed).ID)
+		require.NoError(t, err)
+		r := n.Recall("far")
+		require.Equal(t, CrashRecord{Crashes: 1, LastCrash: "EOF", LastCrashAt: r.LastCrashAt}, r)
+	})
+}
+
+func TestMemory_stopsAPluginThatWaitsForItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &crashNotes{}
+		n.Remember("far", CrashRecord{Crashes: 1, InARow: 1, LastCrash: "EOF", NextRestart: time.Now().Add(time.Minute)})
+		m := remembering(t, n, steady)
+		outcomes := m.host.StartAll(context.Background(), []*manifest.Manifest{farManifest()},
+			func(*manifest.Manifest) StartOptions { return StartOptions{Resume: true} }, nil)
+		require.Error(t, outcomes[0].Err)
+		_, err := m.host.Stop(t.Context(), outcomes[0].Info.ID)
+		require.NoError(t, err)
+		time.Sleep(time.Hour)
+		require.Zero(t, m.born())
+		require.Equal(t, CrashRecord{Crashes: 1, LastCrash: "EOF"}, n.Recall("far"))
+	})
+}
