@@ -33,14 +33,18 @@ type value struct {
 	text    string
 	members []member
 	items   []value
-	// raw is the value as written, a part of the file's bytes.
-	raw json.RawMessage
+	// raw is the value as written, a part of the file's bytes; start is where it
+	// begins among them.
+	raw   json.RawMessage
+	start int
 }
 
 // member is one member of an object.
 type member struct {
 	name  string
 	value value
+	// start is where the name begins, in bytes of the text.
+	start int
 }
 
 // found describes the value for a message: `the number 5`, `"v2"`, `an array`.
@@ -61,9 +65,10 @@ func (v value) found() string {
 
 // decode reads the one JSON value of a file. encoding/json judges the grammar, but
 // takes a member twice or in another case in silence; so the tokens are walked a
-// second time. A member that appears twice is reported to twice and its first
-// value is kept; what makes the whole text unreadable is the error.
-func decode(data []byte, twice func(at fieldPath)) (value, error) {
+// second time. A member that appears twice is reported to twice, with where the second
+// one begins, and its first value is kept; what makes the whole text unreadable is the
+// error, a *placeError where it has a place.
+func decode(data []byte, twice func(at fieldPath, start int)) (value, error) {
 	data, err := utf8Text(data)
 	if err != nil {
 		return value{}, err
@@ -76,17 +81,20 @@ func decode(data []byte, twice func(at fieldPath)) (value, error) {
 	return w.value("", 1)
 }
 
+// byteOrderMark is what some editors put before a text.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // utf8Text returns the file's text without a byte order mark, or says what other
 // encoding it has.
 func utf8Text(data []byte) ([]byte, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	if name := utf16Name(data); name != "" {
 		return nil, fmt.Errorf("expected UTF-8, found %s: save the file as UTF-8", name)
 	}
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size == 1 {
-			return nil, fmt.Errorf("%s: expected UTF-8, found the byte 0x%02x: save the file as UTF-8", position(data, i), data[i])
+			return nil, atPlace(data, i, "expected UTF-8, found the byte 0x%02x: save the file as UTF-8", data[i])
 		}
 		i += size
 	}
@@ -117,34 +125,25 @@ func checkGrammar(data []byte) error {
 	case errors.Is(err, io.EOF):
 		return errors.New("expected a JSON object, found an empty file")
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%s: the JSON ends in the middle: a closing bracket or quote is missing", position(data, len(data)))
+		return atPlace(data, len(data), "the JSON ends in the middle: a closing bracket or quote is missing")
 	case isSyntax:
-		return fmt.Errorf("%s: not valid JSON: %w", position(data, int(syntax.Offset)-1), syntax)
+		return atPlace(data, int(syntax.Offset)-1, "not valid JSON: %w", syntax)
 	case err != nil:
 		return fmt.Errorf("not valid JSON: %w", err)
 	}
 	end := int(dec.InputOffset())
 	end += len(data[end:]) - len(bytes.TrimLeft(data[end:], " \t\r\n"))
 	if end < len(data) {
-		return fmt.Errorf("%s: expected the file to end behind its JSON object, found more: remove it", position(data, end))
+		return atPlace(data, end, "expected the file to end behind its JSON object, found more: remove it")
 	}
 	return nil
-}
-
-// position names the place of a byte as editors do, both counted from 1, columns
-// in characters.
-func position(data []byte, offset int) string {
-	before := data[:min(max(offset, 0), len(data))]
-	line := 1 + bytes.Count(before, []byte("\n"))
-	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-	return fmt.Sprintf("line %d, column %d", line, column)
 }
 
 // walker turns the tokens of a text that is known to be valid JSON into values.
 type walker struct {
 	data  []byte
 	dec   *json.Decoder
-	twice func(at fieldPath)
+	twice func(at fieldPath, start int)
 }
 
 // value reads the next value, which is the depth-th of those that enclose it.
@@ -155,10 +154,10 @@ func (w *walker) value(at fieldPath, depth int) (value, error) {
 		return value{}, err
 	}
 	if depth > maxDepth {
-		return value{}, fmt.Errorf("%s: nested deeper than %d levels: flatten it", position(w.data, start), maxDepth)
+		return value{}, atPlace(w.data, start, "nested deeper than %d levels: flatten it", maxDepth)
 	}
 	v, err := w.of(token, at, depth)
-	v.raw = w.data[start:w.dec.InputOffset()]
+	v.raw, v.start = w.data[start:w.dec.InputOffset()], start
 	return v, err
 }
 
@@ -192,6 +191,7 @@ func (w *walker) object(at fieldPath, depth int) (value, error) {
 	v := value{kind: object}
 	names := map[string]bool{}
 	for w.dec.More() {
+		start := w.next()
 		token, err := w.dec.Token()
 		if err != nil {
 			return v, err
@@ -203,11 +203,11 @@ func (w *walker) object(at fieldPath, depth int) (value, error) {
 			return v, err
 		}
 		if names[name] {
-			w.twice(place)
+			w.twice(place, start)
 			continue
 		}
 		names[name] = true
-		v.members = append(v.members, member{name, one})
+		v.members = append(v.members, member{name, one, start})
 	}
 	_, err := w.dec.Token()
 	return v, err

@@ -10,7 +10,7 @@ import (
 
 // decodeText decodes a text and returns which members appear twice.
 func decodeText(data string) (v value, twice []string, err error) {
-	v, err = decode([]byte(data), func(at fieldPath) { twice = append(twice, string(at)) })
+	v, err = decode([]byte(data), func(at fieldPath, _ int) { twice = append(twice, string(at)) })
 	return v, twice, err
 }
 

@@ -127,7 +127,7 @@ func (r *reader) evaluate(module *reader, m *Manifest, p packageFile) {
 
 // evaluated reads what a manifest module says.
 func (r *reader) evaluated(data []byte, m *Manifest) {
-	root, err := decode(data, func(at fieldPath) { r.add(at, "appears twice: keep one of them") })
+	root, err := decode(data, func(at fieldPath, _ int) { r.add(at, "appears twice: keep one of them") })
 	if err != nil {
 		r.add("", "%v", err)
 		return

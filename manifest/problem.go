@@ -18,18 +18,32 @@ type Problem struct {
 	Field string
 	// Message says what was expected, what was found and what to do.
 	Message string
+	// Line and Column are where it stands in a file of settings, both counted from 1,
+	// columns in characters. They are 0 for a manifest, which may be code, and where
+	// there is no such place.
+	Line, Column int
 }
 
 // String returns one line, "FILE: FIELD: what is wrong", without the parts that
-// are empty.
+// are empty. Where the place is known the file has it, as editors take it:
+// "FILE:LINE:COLUMN".
 func (p Problem) String() string {
 	var parts []string
-	for _, part := range []string{printable(p.File), p.Field, p.Message} {
+	for _, part := range []string{p.where(), p.Field, p.Message} {
 		if part != "" {
 			parts = append(parts, part)
 		}
 	}
 	return strings.Join(parts, ": ")
+}
+
+// where is the file, with the place in it.
+func (p Problem) where() string {
+	file := printable(p.File)
+	if file == "" || p.Line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Column)
 }
 
 // Error returns the same line: one problem can be the error of a function.

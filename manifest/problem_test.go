@@ -14,6 +14,7 @@ func TestProblem_isOneLine(t *testing.T) {
 		"a/plugin.json: name: is missing": {File: "a/plugin.json", Field: "name", Message: "is missing"},
 		"a/plugin.json: does not exist":   {File: "a/plugin.json", Message: "does not exist"},
 		"name: is missing":                {Field: "name", Message: "is missing"},
+		"a.json:3:7: name: is missing":    {File: "a.json", Field: "name", Message: "is missing", Line: 3, Column: 7},
 		`"a\nb.json": is missing`:         {File: "a\nb.json", Message: "is missing"},
 	} {
 		require.Equal(t, want, p.String())

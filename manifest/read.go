@@ -87,7 +87,7 @@ func (r *reader) open() (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return decode(data, func(at fieldPath) {
+	return decode(data, func(at fieldPath, _ int) {
 		r.add(at, "appears twice: keep one of them")
 	})
 }

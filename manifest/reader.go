@@ -34,6 +34,13 @@ func (r *reader) add(at fieldPath, format string, args ...any) {
 	r.problems = append(r.problems, Problem{File: r.file, Field: string(at), Message: fmt.Sprintf(format, args...)})
 }
 
+// locateLast gives the problem that was noted last its place.
+func (r *reader) locateLast(at place) {
+	if last := len(r.problems) - 1; r.dropped == 0 {
+		r.problems[last].Line, r.problems[last].Column = at.line, at.column
+	}
+}
+
 // take takes over what was found in another file of the same plugin.
 func (r *reader) take(other *reader) {
 	r.problems = append(r.problems, other.all()...)

@@ -138,20 +138,25 @@ type SettingsOptions struct {
 }
 
 // ParseSettings reads what a file of settings holds; file is its name in problems. It
-// reports every problem at once, and returns settings exactly when there is none.
+// reports every problem at once, with its line and column, and returns settings exactly
+// when there is none.
 // Nothing that the settings name is read. No problem repeats what stands where a
 // secret might: in place of a secret's variable or file, or in a configuration.
 func ParseSettings(file string, data []byte, opts SettingsOptions) (*Settings, Problems) {
 	r := &reader{file: file}
-	root, err := decode(data, func(at fieldPath) { r.add(at, "appears twice: keep one of them") })
+	text := bytes.TrimPrefix(data, byteOrderMark)
+	root, err := decode(text, func(at fieldPath, start int) {
+		r.add(at, "appears twice: keep one of them")
+		r.locateLast(placeOf(text, start))
+	})
 	if err != nil {
-		r.add("", "%v", err)
-		return nil, r.all()
+		return nil, Problems{placed(file, err)}
 	}
 	s := &Settings{}
 	settingsShape.read(r, "", root, s)
 	r.checkAddresses(root, opts)
 	if problems := r.all(); len(problems) > 0 {
+		locate(problems, text, root)
 		return nil, problems
 	}
 	return s, nil

@@ -79,7 +79,7 @@ func TestParseSettings_absentIsZero(t *testing.T) {
 	require.Nil(t, wantSettings(t, `{"plugins": {"a": {}}}`).Plugins["a"].Grants)
 }
 
-// What is said of wrong.json stands beside it; `go test ./manifest -run wrong -update`
+// What is said of wrong.json stands beside it; `go test ./manifest -run AllThatIsWrong -update`
 // writes it.
 func TestParseSettings_saysAllThatIsWrong(t *testing.T) {
 	s, problems := ParseSettings("airi-host.json", settingsFile(t, "wrong.json"), SettingsOptions{})
@@ -99,8 +99,28 @@ func TestParseSettings_saysAllThatIsWrong(t *testing.T) {
 func TestParseSettings_saysWhatIsNotJSON(t *testing.T) {
 	wantSettingsProblems(t, "", "expected a JSON object, found an empty file")
 	wantSettingsProblems(t, "[]", "expected an object, found an array")
-	wantSettingsProblems(t, "{\n  \"scope\": }", "line 2, column 12: not valid JSON: invalid character '}' looking for beginning of value")
+	wantSettingsProblems(t, "{\n  \"scope\": }", "not valid JSON: invalid character '}' looking for beginning of value")
 	wantSettingsProblems(t, "\xff\xfe{\x00}\x00", "expected UTF-8, found UTF-16 (little endian): save the file as UTF-8")
+}
+
+// Each problem is where an editor finds it, also in a file with a byte order mark.
+func TestParseSettings_saysWhere(t *testing.T) {
+	for data, want := range map[string]string{
+		"{\n  \"scope\": }":                                      "f:2:12: not valid JSON: invalid character '}' looking for beginning of value",
+		"{\"scope\": \"a\"":                                      "f:1:14: the JSON ends in the middle: a closing bracket or quote is missing",
+		"\ufeff{\"é\": 1}":                                       "f:1:2: é: unknown field: remove it",
+		"{\n \"limits\": {\n  \"facts\": 0}}":                    "f:3:3: limits.facts: expected a whole number from 1 to 65536, found a number, 0",
+		"{\"drain\": 1,\n\"drain\": 2}":                          "f:2:1: drain: appears twice: keep one of them",
+		"{\"plugins\": {\"a\": {\n\"companies\": {\"b\": {}}}}}": "f:2:15: plugins.a.companies.b.config: is missing: expected an object, the configuration for this company",
+		"{\"companies\": [\"a\",\n  5]}":                         "f:2:3: companies[1]: expected a string, a company's id, found a number, 5",
+		"{\n\"plugins\": {\"@a/b\": 5}}":                         "f:2:13: plugins[\"@a/b\"]: expected an object, found a number",
+		"\n []":                                                  "f: expected an object, found an array",
+		"":                                                       "f: expected a JSON object, found an empty file",
+	} {
+		_, problems := ParseSettings("f", []byte(data), SettingsOptions{})
+		require.Len(t, problems, 1, data)
+		require.True(t, strings.HasPrefix(problems[0].String(), want), "%s: %s", data, problems[0])
+	}
 }
 
 func TestParseSettings_asksAboutAddresses(t *testing.T) {

@@ -68,7 +68,7 @@ func (c *cli) callCommand() *cobra.Command {
 			if len(opts.dirs) == 0 {
 				return c.callRunning(cmd.Context(), one, opts)
 			}
-			if err := c.configure(c.aside()); err != nil {
+			if err := c.configure(c.aside(), true); err != nil {
 				return err
 			}
 			return c.call(cmd.Context(), one, opts)

@@ -11,7 +11,9 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,14 +29,14 @@ import (
 // maxSettings is how long a file of settings may be, in bytes.
 const maxSettings = 1 << 20
 
-// settings are what the file of --config says, in the words of those who go by it.
+// settings are what a file of settings says, in the words of those who go by it.
 // The zero value of each answer stands for their defaults.
 type settings struct{ manifest.Settings }
 
 // settingsError is all that is wrong with a file of settings.
 type settingsError struct{ problems manifest.Problems }
 
-// Error has a line for each problem, FILE: FIELD: what is wrong.
+// Error has a line for each problem, FILE:LINE:COLUMN: FIELD: what is wrong.
 func (e *settingsError) Error() string { return e.problems.Err().Error() }
 
 // loadSettings reads a file of settings; "" is for none. The error is a
@@ -94,15 +96,40 @@ func checkAddress(entry string) error {
 	return err
 }
 
+// settingsName is the file of settings in a state directory.
+const settingsName = "airi-host.json"
+
 // configFlag gives a command the flag --config, which configure goes by.
 func (c *cli) configFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.config, "config", "", "a file of settings, in JSON")
+	cmd.Flags().StringVar(&c.config, "config", "", "a file of settings, in JSON, instead of "+settingsName+" in the state directory")
 }
 
-// configure reads the settings. What is wrong with them it tells through another
-// command line, which may be the same, a line each.
-func (c *cli) configure(through *cli) error {
-	s, err := loadSettings(c.config)
+// settingsFile is the file of settings of a host, "" for none: that of --config, else
+// the one in its state directory, if it is there; a temporary directory has none.
+func (c *cli) settingsFile(once bool) (string, error) {
+	if c.config != "" {
+		return c.config, nil
+	}
+	st, err := c.newState(once)
+	if err != nil || st.temporary {
+		return "", err
+	}
+	file := filepath.Join(st.dir, settingsName)
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", nil
+	}
+	return file, nil
+}
+
+// configure reads the settings of a host; once is for one that is asked once. What is
+// wrong with them it tells through another command line, which may be the same, a line
+// each.
+func (c *cli) configure(through *cli, once bool) error {
+	file, err := c.settingsFile(once)
+	if err != nil {
+		return err
+	}
+	s, err := loadSettings(file)
 	if wrong, ok := errors.AsType[*settingsError](err); ok {
 		through.printProblems(wrong.problems)
 		return errFailed

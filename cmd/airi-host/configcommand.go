@@ -36,7 +36,7 @@ func (c *cli) configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Look at plugins' configurations, and change them", Long: configText,
 		RunE: func(*cobra.Command, []string) error {
-			return usageError{errors.New("config takes get, set or history, and a PLUGIN")}
+			return usageError{errors.New("config takes schema, or get, set or history and a PLUGIN")}
 		},
 	}
 	var opts configOptions
@@ -45,6 +45,7 @@ func (c *cli) configCommand() *cobra.Command {
 		sub.Flags().StringVar(&opts.company, "company", "", "whose configuration; otherwise that of all who have none of their own")
 		c.askFlag(sub)
 	}
+	cmd.AddCommand(c.configSchemaCommand())
 	return cmd
 }
 

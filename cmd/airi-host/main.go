@@ -67,7 +67,7 @@ type cli struct {
 	levelGiven bool
 	// modules evaluates manifests that are code.
 	modules *evaluate.Node
-	// config is the file of settings, or "". settings are what it says, once
+	// config is --config, or "". settings are what the file of settings says, once
 	// configure has read it.
 	config   string
 	settings *settings

@@ -74,7 +74,7 @@ func (c *cli) runCommand() *cobra.Command {
 			if err := opts.listen.check(); err != nil {
 				return err
 			}
-			if err := c.configure(c); err != nil {
+			if err := c.configure(c, opts.once); err != nil {
 				return err
 			}
 			live, err := c.live(opts.view)

@@ -81,7 +81,7 @@ func (c *cli) printFound(found manifest.Found) {
 func (c *cli) printProblems(problems manifest.Problems) {
 	for _, p := range problems {
 		if c.json() {
-			c.encode(problemLine{"problem", p.File, p.Field, p.Message})
+			c.encode(problemLine{"problem", p.File, p.Field, p.Message, p.Line, p.Column})
 		}
 		c.say("%s", printable(p.String()))
 	}
@@ -98,4 +98,7 @@ type problemLine struct {
 	File    string `json:"file"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
+	// Line and Column are where it stands, in a file of settings.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
 }
