@@ -27,9 +27,36 @@ type Settings struct {
 	// Limits are what all plugins may occupy; a manifest's beat them.
 	Limits HostLimits
 	// Timeouts are how long plugins are waited for; a manifest's beat them.
-	Timeouts Timeouts
+	Timeouts HostTimeouts
+	// StartLimit is how long the start of all plugins may take before it is reported.
+	StartLimit time.Duration
 	// Drain is how long plugins may take to stop when the host does.
 	Drain time.Duration
+	// Listen says where the running host is asked over HTTP.
+	Listen ListenSettings
+	// Log is about what is logged on standard error.
+	Log LogSettings
+	// Runtimes are the programs that run plugins.
+	Runtimes RuntimeSettings
+	// Stop says how patiently a worker process is ended.
+	Stop StopSettings
+	// Workers are about the worker processes of all plugins.
+	Workers WorkerSettings
+	// Manifests are about how manifests are read.
+	Manifests ManifestSettings
+	// API is what those who ask the running host may make it hold.
+	API APISettings
+	// State is what one plugin may keep as its state, Store what all keep on the disk.
+	State StateSettings
+	Store StoreSettings
+	// Jobs are about the jobs that run by their schedules.
+	Jobs JobSettings
+	// Folders bound what plugins do in the folders that are declared for them.
+	Folders FolderLimits
+	// Services are what single plugins may ask of the host.
+	Services ServiceSettings
+	// Queues are what waits in the command line that runs the host.
+	Queues QueueSettings
 }
 
 // Secret says where a secret is, and who may have it. It is not read here.
@@ -48,8 +75,13 @@ type HTTPSettings struct {
 	Allow []string
 	// MaxBody is how long a body may be, in bytes, at most [MaxFrameBytes].
 	MaxBody int
-	// Timeout is for all of a request.
-	Timeout time.Duration
+	// Timeout is for all of a request, DNSTimeout for the look-up of a name.
+	Timeout, DNSTimeout time.Duration
+	// Redirects is how many are followed, at most MaxRedirects; nil is the default, 0
+	// follows none.
+	Redirects *int
+	// AtOnce is how many requests of one plugin run at a time.
+	AtOnce int
 }
 
 // PluginSettings are about one plugin.
@@ -63,6 +95,8 @@ type PluginSettings struct {
 	Grants []string
 	// Limits are what its worker may use of the machine.
 	Limits WorkerLimits
+	// Folders are those of this machine that it may use, by the keys that it asks for.
+	Folders map[string]Folder
 }
 
 // ConfigFor returns the configuration for a tenant, or without one for "": the
@@ -113,6 +147,9 @@ type HostLimits struct {
 	// EventBytes how many bytes they may have, beside one event, at most
 	// [MaxFrameBytes].
 	Events, EventBytes int
+	// OwedFrames and OwedBytes are what may wait for a plugin that reads too slowly and
+	// has to be sent all the same: answers to what it asked, the steps of its life.
+	OwedFrames, OwedBytes int
 }
 
 // The bounds of settings.

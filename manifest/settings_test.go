@@ -50,7 +50,7 @@ func TestParseSettings_wholeFile(t *testing.T) {
 		},
 		HTTP: HTTPSettings{
 			Allow:   []string{"10.0.0.0/8", "127.0.0.1:8080", "intern.example:443"},
-			MaxBody: 1 << 20, Timeout: 10 * time.Second,
+			MaxBody: 1 << 20, Timeout: 10 * time.Second, DNSTimeout: time.Second, Redirects: new(0), AtOnce: 3,
 		},
 		Plugins: map[string]PluginSettings{
 			"hello": {
@@ -58,18 +58,43 @@ func TestParseSettings_wholeFile(t *testing.T) {
 				Companies: map[string]json.RawMessage{"globex": json.RawMessage(`{"greeting": "Hey"}`)},
 				Grants:    []string{"events.subscribe", "http.outbound"},
 				Limits:    WorkerLimits{MemoryBytes: 512 << 20, Processes: 64, CPUTime: 2 * time.Hour},
+				Folders: map[string]Folder{
+					"notes": {Path: "/srv/notes", ReadOnly: true, Companies: map[string]CompanyFolder{"acme": {Path: "/srv/acme"}}},
+				},
 			},
 			"@acme/quiet": {Grants: []string{}, Limits: WorkerLimits{CPUTime: 90 * time.Second}},
 		},
 		Restart: RestartSettings{
 			Base: 2 * time.Second, Max: 10 * time.Minute, Stable: 30 * time.Second, Jitter: new(0.0), GiveUp: 5,
 		},
-		Limits: HostLimits{Limits: Limits{FrameBytes: 1 << 20, PendingCalls: 10, LogLines: 20}, Facts: 30},
-		Timeouts: Timeouts{
+		Limits: HostLimits{Limits: Limits{FrameBytes: 1 << 20, PendingCalls: 10, LogLines: 20}, Facts: 30, StreamItems: 40, StreamBytes: 50, Events: 60, EventBytes: 70, OwedFrames: 80, OwedBytes: 90},
+		Timeouts: HostTimeouts{Timeouts: Timeouts{
 			Load: time.Second, Init: 2 * time.Second, Setup: 3 * time.Second,
 			Stop: 4 * time.Second, Call: 5 * time.Second, Capabilities: 6 * time.Second,
+		}, Drain: 7 * time.Second},
+		StartLimit: time.Minute, Drain: 20 * time.Second,
+		Listen: ListenSettings{
+			Address: "0.0.0.0:6121", Token: TokenSource{Env: "TOKEN"}, Origins: []string{"http://localhost:5173"}, Remote: true,
 		},
-		Drain: 20 * time.Second,
+		Log: LogSettings{Level: "warn", Format: "json"}, Runtimes: RuntimeSettings{Node: "/opt/node/bin/node"},
+		Stop: StopSettings{CloseInput: time.Second, Term: 2 * time.Second, Kill: 3 * time.Second},
+		Workers: WorkerSettings{
+			QueueFrames: 1, QueueBytes: 2, ExitGrace: time.Second, DrainIdle: 2 * time.Second, DrainMost: 3 * time.Second, Cgroup: "/sys/fs/cgroup/a",
+		},
+		Manifests: ManifestSettings{Evaluation: time.Second, FileBytes: 2, Entries: 3},
+		API: APISettings{
+			Requests: 1, Followers: 2, Connections: 3, FollowLines: 4, FollowBytes: 5, History: 6, BodyBytes: 7, Command: time.Second,
+		},
+		State: StateSettings{Keys: 1, Bytes: 2, ValueBytes: 3},
+		Store: StoreSettings{
+			CacheBytes: new(0), MaxBytes: 1 << 40, QueueWrites: 1, QueueBytes: 2, BatchWrites: 3, Busy: time.Second, Readers: 4, Unsynced: true,
+			History: 5, ConfigurationBytes: 6, Grants: 7, Subscriptions: 8, Runs: 9, RunAge: 720 * time.Hour,
+			Audit: 10, AuditAge: MaxAge, AuditBytes: 11, Entities: 12, EntityBytes: 13, EntityAnswer: 14,
+		},
+		Jobs:     JobSettings{SkipMissed: true, Limit: time.Minute, AtOnce: 1, Jobs: 2, Drain: time.Second},
+		Folders:  FolderLimits{FileBytes: 1, Files: 2, Bytes: 3, AtOnce: 4},
+		Services: ServiceSettings{Activities: 1, Secrets: 2, Series: 3},
+		Queues:   QueueSettings{Events: 1, Frames: 2, LogLines: 3, Bytes: 4},
 	}, wantSettings(t, string(settingsFile(t, "whole.json"))))
 }
 

@@ -16,7 +16,9 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 	{"companies", "", listOnce(func(s *Settings) *[]string { return &s.Companies },
 		`an array of companies' ids, e.g. ["acme"]`, tidy("a string, a company's id"))},
 	{"secrets", "", byName(func(s *Settings) *map[string]Secret { return &s.Secrets },
-		`an object of secrets, e.g. {"api": {"env": "API_KEY"}}`, readSecret)},
+		`an object of secrets, e.g. {"api": {"env": "API_KEY"}}`, func(r *reader, at fieldPath, v value) Secret {
+			return whereIs(r, at, v, &secretShape)
+		})},
 	{"http", "", nested(func(s *Settings) *HTTPSettings { return &s.HTTP }, &httpShape)},
 	{"plugins", "", byName(func(s *Settings) *map[string]PluginSettings { return &s.Plugins },
 		`an object of plugins, e.g. {"hello": {"config": {}}}`, func(r *reader, at fieldPath, v value) (p PluginSettings) {
@@ -27,8 +29,22 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 		})},
 	{"restart", "", nested(func(s *Settings) *RestartSettings { return &s.Restart }, &restartShape)},
 	{"limits", "", nested(func(s *Settings) *HostLimits { return &s.Limits }, &hostLimitsShape)},
-	{"timeouts", "", nested(func(s *Settings) *Timeouts { return &s.Timeouts }, &timeoutsShape)},
+	{"timeouts", "", nested(func(s *Settings) *HostTimeouts { return &s.Timeouts }, &hostTimeoutsShape)},
+	{"startLimit", "", timeout(func(s *Settings) *time.Duration { return &s.StartLimit })},
 	{"drain", "", timeout(func(s *Settings) *time.Duration { return &s.Drain })},
+	{"listen", "", nested(func(s *Settings) *ListenSettings { return &s.Listen }, &listenShape)},
+	{"log", "", nested(func(s *Settings) *LogSettings { return &s.Log }, &logShape)},
+	{"runtimes", "", nested(func(s *Settings) *RuntimeSettings { return &s.Runtimes }, &runtimesShape)},
+	{"stop", "", nested(func(s *Settings) *StopSettings { return &s.Stop }, &stopShape)},
+	{"workers", "", nested(func(s *Settings) *WorkerSettings { return &s.Workers }, &workersShape)},
+	{"manifests", "", nested(func(s *Settings) *ManifestSettings { return &s.Manifests }, &manifestsShape)},
+	{"api", "", nested(func(s *Settings) *APISettings { return &s.API }, &apiShape)},
+	{"state", "", nested(func(s *Settings) *StateSettings { return &s.State }, &stateShape)},
+	{"store", "", nested(func(s *Settings) *StoreSettings { return &s.Store }, &storeShape)},
+	{"jobs", "", nested(func(s *Settings) *JobSettings { return &s.Jobs }, &jobsShape)},
+	{"folders", "", nested(func(s *Settings) *FolderLimits { return &s.Folders }, &folderLimitsShape)},
+	{"services", "", nested(func(s *Settings) *ServiceSettings { return &s.Services }, &servicesShape)},
+	{"queues", "", nested(func(s *Settings) *QueueSettings { return &s.Queues }, &queuesShape)},
 }}
 
 var httpShape = shape[HTTPSettings]{fields: []field[HTTPSettings]{
@@ -36,6 +52,9 @@ var httpShape = shape[HTTPSettings]{fields: []field[HTTPSettings]{
 		`an array of addresses, e.g. ["10.0.0.0/8", "127.0.0.1:8080", "intern.example:443"]`, tidy(`an address, e.g. "127.0.0.1:8080"`))},
 	{"maxBody", "", integer(func(h *HTTPSettings) *int { return &h.MaxBody }, 1, MaxFrameBytes)},
 	{"timeout", "", timeout(func(h *HTTPSettings) *time.Duration { return &h.Timeout })},
+	{"dnsTimeout", "", timeout(func(h *HTTPSettings) *time.Duration { return &h.DNSTimeout })},
+	{"redirects", "", optional(func(h *HTTPSettings) **int { return &h.Redirects }, 0, MaxRedirects)},
+	{"atOnce", "", integer(func(h *HTTPSettings) *int { return &h.AtOnce }, 1, MaxCount)},
 }}
 
 var pluginShape = shape[PluginSettings]{fields: []field[PluginSettings]{
@@ -54,6 +73,8 @@ var pluginShape = shape[PluginSettings]{fields: []field[PluginSettings]{
 			grantName)(r, at, v, p)
 	}},
 	{"limits", "", nested(func(p *PluginSettings) *WorkerLimits { return &p.Limits }, &workerLimitsShape)},
+	{"folders", "", byName(func(p *PluginSettings) *map[string]Folder { return &p.Folders },
+		`an object of folders, e.g. {"notes": {"path": "/srv/notes"}}`, objectOf(&declaredFolderShape))},
 }}
 
 var companyShape = shape[json.RawMessage]{fields: []field[json.RawMessage]{
@@ -72,14 +93,7 @@ var workerLimitsShape = shape[WorkerLimits]{fields: []field[WorkerLimits]{
 		l.MemoryBytes = n
 	}},
 	{"processes", "", integer(func(l *WorkerLimits) *int { return &l.Processes }, 1, MaxProcesses)},
-	{"cpuTime", "", func(r *reader, at fieldPath, v value, l *WorkerLimits) {
-		d, ok := cpuTime(v)
-		if !ok || d < time.Second || d > MaxCPUTime {
-			r.add(at, `expected a time from 1s to 8760h, as text ("90s") or in whole milliseconds (90000), found %s`, v.found())
-			return
-		}
-		l.CPUTime = d
-	}},
+	{"cpuTime", "", age(func(l *WorkerLimits) *time.Duration { return &l.CPUTime }, MaxCPUTime)},
 }}
 
 var restartShape = shape[RestartSettings]{
@@ -114,6 +128,8 @@ var hostLimitsShape = shape[HostLimits]{fields: append(
 	field[HostLimits]{"streamBytes", "", integer(func(l *HostLimits) *int { return &l.StreamBytes }, 1, MaxFrameBytes)},
 	field[HostLimits]{"events", "", integer(func(l *HostLimits) *int { return &l.Events }, 1, MaxEvents)},
 	field[HostLimits]{"eventBytes", "", integer(func(l *HostLimits) *int { return &l.EventBytes }, 1, MaxFrameBytes)},
+	field[HostLimits]{"owedFrames", "", integer(func(l *HostLimits) *int { return &l.OwedFrames }, 1, MaxCount)},
+	field[HostLimits]{"owedBytes", "", integer(func(l *HostLimits) *int { return &l.OwedBytes }, 1, MaxFrameBytes)},
 )}
 
 // partly are the fields of a shape, in an object that holds more than they fill.
@@ -184,10 +200,10 @@ func readConfig(r *reader, at fieldPath, v value) json.RawMessage {
 	return slices.Clone(v.raw)
 }
 
-// cpuTime is duration with another limit.
-func cpuTime(v value) (time.Duration, bool) {
+// longDuration is duration with another limit.
+func longDuration(v value) (time.Duration, bool) {
 	if ms, ok := whole(v); ok {
-		return time.Duration(min(max(ms, 0), 2*MaxCPUTime.Milliseconds())) * time.Millisecond, true
+		return time.Duration(min(max(ms, 0), 2*MaxAge.Milliseconds())) * time.Millisecond, true
 	}
 	return duration(v)
 }

@@ -64,7 +64,23 @@ func TestSettingsSchema_hasTheReadersNames(t *testing.T) {
 	wantShape(t, workerLimitsShape, root.Defs["workerLimits"])
 	wantShape(t, restartShape, root.Defs["restart"])
 	wantShape(t, hostLimitsShape, root.Defs["limits"])
-	wantShape(t, timeoutsShape, root.Defs["timeouts"])
+	wantShape(t, hostTimeoutsShape, root.Defs["timeouts"])
+	wantShape(t, listenShape, root.Defs["listen"])
+	wantShape(t, tokenShape, root.Defs["token"])
+	wantShape(t, logShape, root.Defs["log"])
+	wantShape(t, runtimesShape, root.Defs["runtimes"])
+	wantShape(t, declaredFolderShape, root.Defs["folder"])
+	wantShape(t, companyFolderShape, root.Defs["companyFolder"])
+	wantShape(t, stopShape, root.Defs["stop"])
+	wantShape(t, workersShape, root.Defs["workers"])
+	wantShape(t, manifestsShape, root.Defs["manifests"])
+	wantShape(t, apiShape, root.Defs["api"])
+	wantShape(t, stateShape, root.Defs["state"])
+	wantShape(t, storeShape, root.Defs["store"])
+	wantShape(t, jobsShape, root.Defs["jobs"])
+	wantShape(t, folderLimitsShape, root.Defs["folders"])
+	wantShape(t, servicesShape, root.Defs["services"])
+	wantShape(t, queuesShape, root.Defs["queues"])
 }
 
 func TestSettingsSchema_hasTheReadersLimits(t *testing.T) {
@@ -83,7 +99,15 @@ func TestSettingsSchema_hasTheReadersLimits(t *testing.T) {
 	require.EqualValues(t, MaxFrameBytes, limits["streamBytes"].Maximum)
 	require.EqualValues(t, MaxEvents, limits["events"].Maximum)
 	require.EqualValues(t, MaxFrameBytes, limits["eventBytes"].Maximum)
+	require.EqualValues(t, MaxCount, limits["owedFrames"].Maximum)
+	require.EqualValues(t, MaxFrameBytes, limits["owedBytes"].Maximum)
 	require.EqualValues(t, 8760, MaxCPUTime/time.Hour)
+	require.EqualValues(t, 87600, MaxAge/time.Hour)
+	require.EqualValues(t, MaxCount, defs["count"].Maximum)
+	require.EqualValues(t, MaxBytes, defs["bytes"].Maximum)
+	require.EqualValues(t, MaxBytes, defs["store"].Properties["cacheBytes"].Maximum)
+	require.EqualValues(t, int64(MaxStoredBytes), defs["storedBytes"].Maximum)
+	require.EqualValues(t, MaxRedirects, defs["http"].Properties["redirects"].Maximum)
 }
 
 func TestSettingsSchema_isTheOneInTheDocs(t *testing.T) {
@@ -117,6 +141,21 @@ func TestSettings_refusedByReaderAndSchema(t *testing.T) {
 		`{"plugins": {"a": {"companies": {"b": {"conf": 1, "config": {}}}}}}`: `plugins.a.companies.b.conf: unknown field: did you mean "config"?`,
 		`{"restart": {"jitter": "0.5"}}`:                                      `restart.jitter: expected a number from 0 to 1, found "0.5"`,
 		`{"restart": {"jitter": 1.1}}`:                                        `restart.jitter: expected a number from 0 to 1, found a number, 1.1`,
+		`{"listen": {"address": 6121}}`:                                       `listen.address: expected an address and a port, e.g. "127.0.0.1:6121", or "off", found a number, 6121`,
+		`{"listen": {"token": "0123456789abcdef"}}`:                           `listen.token: expected an object, found a string: ` + whereSecrets,
+		`{"listen": {"token": {"env": "A", "plugins": ["a"]}}}`:               `listen.token.plugins: unknown field: remove it (known are env, file)`,
+		`{"listen": {"token": {}}}`:                                           `listen.token: expected {"env": "NAME"} or {"file": "/path"}, found neither`,
+		`{"log": {"level": "loud"}}`:                                          `log.level: expected one of "debug", "info", "warn", "error", found "loud"`,
+		`{"runtimes": {"node": "node"}}`:                                      `runtimes.node: expected the absolute path of Node.js, e.g. "/usr/local/bin/node", found "node"`,
+		`{"plugins": {"a": {"folders": {"f": {}}}}}`:                          `plugins.a.folders.f: expected a path, or companies with one each, found neither`,
+		`{"plugins": {"a": {"folders": {"f": {"path": "notes"}}}}}`:           `plugins.a.folders.f.path: expected the absolute path of a directory, e.g. "/srv/notes", found "notes"`,
+		`{"plugins": {"a": {"folders": {"f": {"companies": {"b": {}}}}}}}`:    `plugins.a.folders.f.companies.b.path: is missing: expected the absolute path of a directory, e.g. "/srv/notes"`,
+		`{"http": {"redirects": -1}}`:                                         `http.redirects: expected a whole number from 0 to 100, found a number, -1`,
+		`{"store": {"maxBytes": 1099511627777}}`:                              `store.maxBytes: expected a whole number from 1 to 1099511627776, found a number, 1099511627777`,
+		`{"store": {"cacheBytes": -1}}`:                                       `store.cacheBytes: expected a whole number from 0 to 1073741824, found a number, -1`,
+		`{"store": {"runAge": "soon"}}`:                                       `store.runAge: expected a time from 1s to 87600h, as text ("90s") or in whole milliseconds (90000), found "soon"`,
+		`{"store": {"auditAge": 999}}`:                                        `store.auditAge: expected a time from 1s to 87600h, as text ("90s") or in whole milliseconds (90000), found a number, 999`,
+		`{"api": {"requests": 1000001}}`:                                      `api.requests: expected a whole number from 1 to 1000000, found a number, 1000001`,
 		`{"drain": "soon"}`:                                                   `drain: expected a time above 0 and up to 1h, as text ("5s") or in whole milliseconds (5000), found "soon"`,
 	} {
 		t.Run(data, func(t *testing.T) {

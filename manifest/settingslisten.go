@@ -1,0 +1,145 @@
+package manifest
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ListenSettings say where the running host is asked over HTTP, and by whom.
+type ListenSettings struct {
+	// Address is a host and a port, or "off"; it is not looked at here.
+	Address string
+	// Token says where the token is that requests must have; neither for none.
+	Token TokenSource
+	// Origins are the web pages that may ask.
+	Origins []string
+	// Remote permits an address that can be reached from other machines.
+	Remote bool
+}
+
+// TokenSource says where a token is, which is not read here: in the variable Env of the
+// host's environment, or in the file File. At most one of them is set.
+type TokenSource struct{ Env, File string }
+
+// LogSettings are about what is logged on standard error.
+type LogSettings struct {
+	// Level is debug, info, warn or error.
+	Level string
+	// Format is text or json.
+	Format string
+}
+
+// RuntimeSettings are the programs that run plugins.
+type RuntimeSettings struct {
+	// Node is the absolute path of Node.js.
+	Node string
+}
+
+// Folder is a folder of this machine that a plugin may use.
+type Folder struct {
+	// Path is absolute; "" for companies only.
+	Path string
+	// ReadOnly lets nothing be written or deleted.
+	ReadOnly bool
+	// Companies are the folders that stand in its place for a tenant.
+	Companies map[string]CompanyFolder
+}
+
+// CompanyFolder is a [Folder] for one tenant.
+type CompanyFolder struct {
+	Path     string
+	ReadOnly bool
+}
+
+// For returns the folder for a tenant, and false where there is none.
+func (f Folder) For(company string) (CompanyFolder, bool) {
+	if own, ok := f.Companies[company]; ok {
+		return own, true
+	}
+	return CompanyFolder{f.Path, f.ReadOnly}, f.Path != ""
+}
+
+var listenShape = shape[ListenSettings]{fields: []field[ListenSettings]{
+	{"address", "", func(r *reader, at fieldPath, v value, l *ListenSettings) {
+		l.Address, _ = tidy(`an address and a port, e.g. "127.0.0.1:6121", or "off"`)(r, at, v)
+	}},
+	{"token", "", func(r *reader, at fieldPath, v value, l *ListenSettings) { l.Token = whereIs(r, at, v, &tokenShape) }},
+	{"origins", "", listOnce(func(l *ListenSettings) *[]string { return &l.Origins },
+		`an array of web pages' origins, e.g. ["http://localhost:5173"]`, tidy(`an origin, e.g. "http://localhost:5173"`))},
+	{"remote", "", truth(func(l *ListenSettings) *bool { return &l.Remote })},
+}}
+
+var logShape = shape[LogSettings]{fields: []field[LogSettings]{
+	{"level", "", word(func(l *LogSettings) *string { return &l.Level }, "debug", "info", "warn", "error")},
+	{"format", "", word(func(l *LogSettings) *string { return &l.Format }, "text", "json")},
+}}
+
+var runtimesShape = shape[RuntimeSettings]{fields: []field[RuntimeSettings]{
+	{"node", "", absolute(func(s *RuntimeSettings) *string { return &s.Node }, `the absolute path of Node.js, e.g. "/usr/local/bin/node"`)},
+}}
+
+var declaredFolderShape = shape[Folder]{
+	fields: []field[Folder]{
+		{"path", "", absolute(func(f *Folder) *string { return &f.Path }, aDirectory)},
+		{"readOnly", "", truth(func(f *Folder) *bool { return &f.ReadOnly })},
+		{"companies", "", byName(func(f *Folder) *map[string]CompanyFolder { return &f.Companies },
+			`an object of companies, e.g. {"acme": {"path": "/srv/acme"}}`, objectOf(&companyFolderShape))},
+	},
+	also: func(r *reader, at fieldPath, v value) {
+		if !v.hasAlike("path") && !v.hasAlike("companies") {
+			r.add(at, "expected a path, or companies with one each, found neither")
+		}
+	},
+}
+
+// aDirectory is what a folder's path is.
+const aDirectory = `the absolute path of a directory, e.g. "/srv/notes"`
+
+var companyFolderShape = shape[CompanyFolder]{fields: []field[CompanyFolder]{
+	{"path", aDirectory, absolute(func(f *CompanyFolder) *string { return &f.Path }, aDirectory)},
+	{"readOnly", "", truth(func(f *CompanyFolder) *bool { return &f.ReadOnly })},
+}}
+
+// objectOf reads an object of a shape by its name.
+func objectOf[E any](s *shape[E]) func(*reader, fieldPath, value) E {
+	return func(r *reader, at fieldPath, v value) (one E) {
+		s.read(r, at, v, &one)
+		return one
+	}
+}
+
+// word reads one of some words.
+func word[T any](to func(*T) *string, words ...string) func(*reader, fieldPath, value, *T) {
+	return func(r *reader, at fieldPath, v value, into *T) {
+		if v.kind != text || !slices.Contains(words, v.text) {
+			r.add(at, `expected one of "%s", found %s`, strings.Join(words, `", "`), v.found())
+			return
+		}
+		*to(into) = v.text
+	}
+}
+
+// absolute reads an absolute path; what is there is not looked at.
+func absolute[T any](to func(*T) *string, what string) func(*reader, fieldPath, value, *T) {
+	return func(r *reader, at fieldPath, v value, into *T) {
+		if v.kind != text || !filepath.IsAbs(v.text) || strings.ContainsRune(v.text, 0) {
+			r.add(at, "expected %s, found %s", what, v.found())
+			return
+		}
+		*to(into) = v.text
+	}
+}
+
+// age reads how long something is kept, a second at least.
+func age[T any](to func(*T) *time.Duration, most time.Duration) func(*reader, fieldPath, value, *T) {
+	return func(r *reader, at fieldPath, v value, into *T) {
+		d, ok := longDuration(v)
+		if !ok || d < time.Second || d > most {
+			r.add(at, `expected a time from 1s to %dh, as text ("90s") or in whole milliseconds (90000), found %s`, most/time.Hour, v.found())
+			return
+		}
+		*to(into) = d
+	}
+}
