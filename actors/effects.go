@@ -255,11 +255,11 @@ func (p *peer) complete(e protocol.Complete, cause protocol.Input) {
 // takes no time; the driver bounds how many there are.
 func (p *peer) serve(e protocol.Serve) {
 	streams := e.Follows || e.Feeds
-	if quick := p.host.quick(p.h, e.Call); quick != nil && !streams {
-		e.Call.Caller = p.h.Plugin
-		result, err := p.host.serveWith(context.Background(), quick, e.Call)
-		p.step(protocol.Reply{ID: e.ID, Result: result, Err: err})
-		return
+	if !streams {
+		if result, done, err := p.host.quick(p.h, e.Call); done {
+			p.step(protocol.Reply{ID: e.ID, Result: result, Err: err})
+			return
+		}
 	}
 	s := &serving{key: e.Call.Key}
 	if p.host.publishes(p.h, e.Call) {

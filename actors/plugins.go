@@ -80,17 +80,21 @@ func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (json.Ra
 	return h.invoke(ctx, c)
 }
 
-// quick returns the method of a plugin's own wire that a call is for, if it can be
-// served at once; nil if not. Long inputs take time to read.
-func (h *Host) quick(who *handle, c protocol.Call) protocol.Service {
+// quick answers a call of a method of a plugin's own wire, if that can be done at once.
+// Long inputs take time to read.
+func (h *Host) quick(who *handle, c protocol.Call) (result json.RawMessage, done bool, err error) {
 	if len(c.Input) > maxQuick {
-		return nil
+		return nil, false, nil
 	}
-	quick, _ := h.methods[who.man.Dialect][c.Key].(protocol.QuickService)
-	if quick == nil {
-		return nil
+	s, ok := h.methods[who.man.Dialect][c.Key].(protocol.QuickService)
+	if !ok {
+		return nil, false, nil
 	}
-	return quick
+	c.Caller = who.Plugin
+	if fault := contain(func() error { result, done, err = s.Quick(c); return nil }); fault != nil {
+		return nil, true, fault
+	}
+	return result, done, err
 }
 
 // publishes tells whether a plugin's call publishes events, so that it is begun in its

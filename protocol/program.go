@@ -66,16 +66,17 @@ type Service interface {
 	Serve(ctx context.Context, call Call) (json.RawMessage, error)
 }
 
-// QuickService is a Service that waits for nothing: no I/O, no other plugin, no lock
-// that somebody holds for long. A call of it may be answered where it is received,
-// which costs least; one that waits would hold up the plugin that calls.
+// QuickService is a Service that can answer all or some of its calls at once. Such a
+// call is answered where it is received, which costs least.
 type QuickService interface {
 	Service
-	// Quick does nothing; to have it is the promise.
-	Quick()
+	// Quick answers a call if that takes no waiting: no I/O, no other plugin, no lock
+	// that somebody holds for long, which would hold up the plugin that calls. Else done
+	// is false, nothing has happened, and the call goes to Serve.
+	Quick(call Call) (result json.RawMessage, done bool, err error)
 }
 
-// QuickFunc is a function as a QuickService.
+// QuickFunc is a function that never waits, as a QuickService.
 type QuickFunc func(ctx context.Context, call Call) (json.RawMessage, error)
 
 // Serve calls the function.
@@ -83,8 +84,11 @@ func (f QuickFunc) Serve(ctx context.Context, call Call) (json.RawMessage, error
 	return f(ctx, call)
 }
 
-// Quick keeps the promise that the function makes.
-func (QuickFunc) Quick() {}
+// Quick calls the function.
+func (f QuickFunc) Quick(call Call) (result json.RawMessage, done bool, err error) {
+	result, err = f(context.Background(), call)
+	return result, true, err
+}
 
 // PublishingService is a Service by which plugins publish events. The calls of one
 // plugin are begun in the order in which they came: the next when this one has

@@ -44,7 +44,7 @@ func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
 	measures, invoker := measureService{o.Metrics}, invoker{p}
 	all := map[string]protocol.Service{
 		"config.get":       protocol.ServiceFunc(o.config),
-		"state.get":        state.service(state.get),
+		"state.get":        state.reads(),
 		"state.set":        state.service(state.set),
 		"state.delete":     state.service(state.delete),
 		"events.emit":      protocol.PublishingFunc(events.emit),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -23,10 +24,20 @@ type params struct {
 	parent *params
 }
 
-// read takes the parameters of a call apart; none at all are an empty object.
+// shortParams is how long parameters may be, in bytes, that are taken apart without being
+// checked again: they cannot nest too deeply. What is longer is checked, and copied.
+const shortParams = 4 << 10
+
+// read takes the parameters of a call apart; none at all are an empty object. The members
+// of short ones are parts of the call's input.
 func read(call protocol.Call) *params {
 	p := &params{call: call}
 	if call.Input == nil {
+		return p
+	}
+	if len(call.Input) <= shortParams && kindOf(call.Input) == "an object" {
+		p.members = make(map[string]json.RawMessage, 4)
+		protocol.EachMember(call.Input, func(key, value []byte) { p.members[string(key)] = value })
 		return p
 	}
 	err := json.Unmarshal(call.Input, &p.members)
@@ -129,6 +140,9 @@ func done(err error) (json.RawMessage, error) {
 func stringOf(value json.RawMessage) (s string, ok bool) {
 	if len(value) == 0 || value[0] != '"' {
 		return "", false
+	}
+	if bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
+		return string(value[1 : len(value)-1]), true
 	}
 	return s, json.Unmarshal(value, &s) == nil
 }

@@ -72,3 +72,18 @@ func TestParams_thatNestTooDeeplyAreSaidToDoSo(t *testing.T) {
 	deep := `{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`
 	newWorker(t, &plugins{}, Options{}).wantRefused(protocol.CodeInvalid, "state.set", deep, "params: they nest too deeply")
 }
+
+// Short parameters are read by another way than long ones.
+func TestParams_areReadAlikeHoweverLong(t *testing.T) {
+	for _, members := range []string{
+		``, `"a":"x"`, ` "a" : "\u0041\n" , "b" : { "c" : [ 1 , "}" ] } `, `"a":"1","a":"2","\u0061":"3"`, `"a":"ключ \ud800"`, `"a":null,"b":-1e5,"c":true,"d":[]`,
+	} {
+		short, long := reading("{"+members+"}"), reading("{"+members+strings.Repeat(" ", shortParams)+"}")
+		require.NoError(t, short.err)
+		require.Equal(t, long.optional("a"), short.optional("a"), members)
+		for name, value := range long.members {
+			require.Equal(t, string(value), string(short.members[name]), members)
+		}
+		require.Len(t, short.members, len(long.members), members)
+	}
+}

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -20,6 +21,14 @@ type Store interface {
 	Set(ctx context.Context, key StateKey, value json.RawMessage) error
 	// Delete removes a value; that there is none is no error.
 	Delete(ctx context.Context, key StateKey) error
+}
+
+// PeekStore is a [Store] that has some values at hand: a plugin that asks for one of
+// those is answered at once.
+type PeekStore interface {
+	Store
+	// Peek returns what Get does, if that takes no waiting; known is false if it does.
+	Peek(key StateKey) (value json.RawMessage, known bool)
 }
 
 // StateKey names one value of one plugin's state.
@@ -77,6 +86,40 @@ func (s stateService) get(ctx context.Context, call protocol.Call) (json.RawMess
 	return value, err
 }
 
+// stateReads is state.get of a store that has values at hand.
+type stateReads struct {
+	stateService
+	store PeekStore
+}
+
+var _ protocol.QuickService = stateReads{}
+
+// reads is the service of state.get.
+func (s stateService) reads() protocol.Service {
+	if store, ok := s.store.(PeekStore); ok {
+		return stateReads{s, store}
+	}
+	return s.service(s.get)
+}
+
+// Serve reads a value.
+func (s stateReads) Serve(ctx context.Context, call protocol.Call) (json.RawMessage, error) {
+	return s.get(ctx, call)
+}
+
+// Quick reads a value that is at hand.
+func (s stateReads) Quick(call protocol.Call) (value json.RawMessage, done bool, err error) {
+	key, _, err := readState(call)
+	if err != nil {
+		return nil, true, err
+	}
+	value, done = s.store.Peek(key)
+	if done && value == nil {
+		value = null
+	}
+	return value, done, nil
+}
+
 func (s stateService) set(ctx context.Context, call protocol.Call) (json.RawMessage, error) {
 	key, in, err := readState(call)
 	if err != nil {
@@ -86,7 +129,7 @@ func (s stateService) set(ctx context.Context, call protocol.Call) (json.RawMess
 	if value == nil {
 		value = null // JavaScript leaves out what is undefined
 	}
-	return done(s.store.Set(ctx, key, value))
+	return done(s.store.Set(ctx, key, bytes.Clone(value))) // not with the call that it came by
 }
 
 func (s stateService) delete(ctx context.Context, call protocol.Call) (json.RawMessage, error) {

@@ -116,3 +116,47 @@ func TestState_aStoresErrorIsPassedOn(t *testing.T) {
 		require.ErrorIs(t, err, full)
 	}
 }
+
+// peeking has all values at hand but for one.
+type peeking struct {
+	*Memory
+	asked []string
+}
+
+func (p *peeking) Peek(key StateKey) (json.RawMessage, bool) {
+	p.asked = append(p.asked, key.Key)
+	value, _ := p.Get(context.Background(), key)
+	return value, key.Key != "far"
+}
+
+func TestState_whatIsAtHandIsReadAtOnce(t *testing.T) {
+	store := &peeking{Memory: NewMemory(MemoryLimits{})}
+	w := newWorker(t, &plugins{}, Options{Store: store})
+	w.call("state.set", `{"scopeKind":"instance","stateKey":"near","value":1}`)
+	w.call("state.set", `{"scopeKind":"instance","stateKey":"far","value":2}`)
+	quick := w.services["state.get"].(protocol.QuickService)
+	for _, c := range []struct {
+		params, value string
+		done          bool
+		code          protocol.Code
+	}{
+		{params: `{"scopeKind":"instance","stateKey":"near"}`, value: "1", done: true},
+		{params: `{"scopeKind":"instance","stateKey":"none"}`, value: "null", done: true},
+		{params: `{"scopeKind":"instance","stateKey":"far"}`},
+		{params: `{"scopeKind":"planet","stateKey":"near"}`, done: true, code: protocol.CodeInvalid},
+	} {
+		value, done, err := quick.Quick(protocol.Call{Key: "state.get", Caller: "demo", Input: json.RawMessage(c.params)})
+		require.Equal(t, c.done, done, c.params)
+		if c.code != "" {
+			wantFault(t, err, c.code, "scopeKind")
+			continue
+		}
+		require.NoError(t, err)
+		if done {
+			require.Equal(t, c.value, string(value), c.params)
+		}
+	}
+	require.Equal(t, "2", w.call("state.get", `{"scopeKind":"instance","stateKey":"far"}`))
+	require.Equal(t, []string{"near", "none", "far"}, store.asked)
+	require.NotImplements(t, (*protocol.QuickService)(nil), w.services["state.set"], "it may wait")
+}

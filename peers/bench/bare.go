@@ -146,7 +146,9 @@ func (b *bare) Call(_ context.Context, key string, input json.RawMessage) (json.
 		result, err := p.exchange(p.next("getData", echoParams(input)))
 		return bytes.Clone(result), err
 	case key == "action:fan" && b.own:
-		return p.fan(input)
+		return p.fan(input, "say", "")
+	case key == "action:fan":
+		return p.fan(fmt.Appendf([]byte(`{"key":"fan",`), "%s", input[1:]), "state.get", kept)
 	}
 	return nil, fmt.Errorf("a bare loop cannot call %s", key)
 }

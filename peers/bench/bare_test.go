@@ -24,8 +24,8 @@ func TestBare_calls(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, input, string(answer))
 	}
-	_, err := b.Call(t.Context(), "action:fan", nil)
-	require.EqualError(t, err, "a bare loop cannot call action:fan")
+	_, err := b.Call(t.Context(), "tool:fan", nil)
+	require.EqualError(t, err, "a bare loop cannot call tool:fan")
 }
 
 func TestBare_loops(t *testing.T) {

@@ -83,7 +83,7 @@ func (b *bench) plugin(protocol string) *contestant {
 
 func (b *bench) nodeWorker(ctx context.Context) error {
 	return b.race(ctx, "a worker written with Paperclip's SDK, in Node", b.loads(nodeLoads), []*contestant{
-		b.paperclip(), b.self("airi-host", "airi-host", everything...), b.self("bare loop", "bare", load.Echo),
+		b.paperclip(), b.self("airi-host", "airi-host", everything...), b.self("bare loop", "bare", everything...),
 	}, func(dir string) ([]load.Worker, error) { return nodeWorkers(dir, b.modules, 1) })
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 )
 
-// fan lets the worker call, and answers its calls until it has the result.
-func (p *pipes) fan(input []byte) (json.RawMessage, error) {
+// fan lets the worker call a method, and answers its calls until it has the result:
+// with the answer, or with what came if that is "".
+func (p *pipes) fan(input []byte, method, answer string) (json.RawMessage, error) {
+	mark := []byte(`"method":"` + method + `","params":`)
 	line, id := p.next("performAction", input)
 	if _, err := p.stdin.Write(line); err != nil {
 		return nil, err
@@ -18,9 +20,12 @@ func (p *pipes) fan(input []byte) (json.RawMessage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the worker's line: %w", err)
 		}
-		asked, params, ok := splitRequest(line)
+		asked, params, ok := splitRequest(line, mark)
 		if !ok {
 			return resultIn(line, id)
+		}
+		if answer != "" {
+			params = []byte(answer)
 		}
 		answers = appendAnswer(answers, asked, params)
 		if p.lines.Buffered() > 0 {
@@ -35,10 +40,10 @@ func (p *pipes) fan(input []byte) (json.RawMessage, error) {
 
 // splitRequest finds the id and the parameters of a worker's call, of which it is known
 // where they are.
-func splitRequest(line []byte) (id, params []byte, ok bool) {
+func splitRequest(line, mark []byte) (id, params []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"jsonrpc":"2.0","id":`))
 	id, rest, found := bytes.Cut(rest, []byte(`,`))
-	params, is := bytes.CutPrefix(rest, []byte(`"method":"say","params":`))
+	params, is := bytes.CutPrefix(rest, mark)
 	return id, bytes.TrimSuffix(params, []byte("}\n")), ok && found && is
 }
 

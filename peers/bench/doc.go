@@ -12,7 +12,7 @@
 // and how each compares with Paperclip's.
 //
 //	paperclip   the worker manager of @paperclipai/server, in Node
-//	airi-host   this host, through its Go API
+//	airi-host   this host, through its Go API, with its store on disk
 //	bare loop   write a line, read a line, look at the id: nothing of a host
 //
 // A second table has a worker written in Go, for this host, the bare loop and, where

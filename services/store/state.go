@@ -18,7 +18,7 @@ type State struct {
 	cache *cache
 }
 
-var _ services.Store = (*State)(nil)
+var _ services.PeekStore = (*State)(nil)
 
 func newState(db *DB) *State {
 	return &State{db: db, cache: newCache(db.limits.CacheBytes, &db.counts.evicted)}
@@ -40,6 +40,15 @@ func (s *State) Get(ctx context.Context, key services.StateKey) (json.RawMessage
 	}
 	s.cache.put(key, value, moment)
 	return value, nil
+}
+
+// Peek returns a value that is in the cache.
+func (s *State) Peek(key services.StateKey) (value json.RawMessage, known bool) {
+	value, known, _ = s.cache.get(key)
+	if known {
+		s.db.counts.hits.Add(1)
+	}
+	return value, known
 }
 
 // Set implements [services.Store].

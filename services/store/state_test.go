@@ -163,3 +163,20 @@ func TestState_namesALongKeyInPart(t *testing.T) {
 	require.ErrorContains(t, err, "k…")
 	require.Less(t, len(err.Error()), 300)
 }
+
+func TestState_whatIsInTheCacheIsAtHand(t *testing.T) {
+	db := openStore(t, Options{})
+	set(t, db, keyOf("p", "k"), `1`)
+	value, known := db.State().Peek(keyOf("p", "k"))
+	require.True(t, known)
+	require.Equal(t, `1`, string(value))
+
+	db = reopened(t, db)
+	_, known = db.State().Peek(keyOf("p", "k"))
+	require.False(t, known, "it is on the disk")
+	require.Zero(t, db.Stats().CacheMisses, "the Get that follows counts")
+	wantValue(t, db, keyOf("p", "k"), `1`)
+	_, known = db.State().Peek(keyOf("p", "k"))
+	require.True(t, known)
+	require.EqualValues(t, 1, db.Stats().CacheHits)
+}
