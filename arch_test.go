@@ -72,6 +72,10 @@ var (
 			why:  "a transport moves records without knowing what they mean; it meets a dialect in actors and in the SDK",
 		},
 		{
+			from: "watch",
+			why:  "who watches files tells that they have changed; what is reloaded then, and what to say of it, is cmd's",
+		},
+		{
 			from: "capability", pure: true,
 			to:  []string{"lifecycle"},
 			why: "the registry is a plain structure over states; who publishes and who asks is not its business",
@@ -161,7 +165,7 @@ var (
 			from: "cmd/airi-host", program: true,
 			to: append([]string{
 				"actors", "admin", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate",
-				"plugin", "protocol", "protocol/airi/bridge", "services", "transport",
+				"plugin", "protocol", "protocol/airi/bridge", "services", "transport", "watch",
 				"testdata/plugins", // the one that is compiled in
 			}, dialects...),
 			why: "the command line wires the rest; nothing imports it",
@@ -203,6 +207,10 @@ var users = []struct {
 	{
 		library: "github.com/robfig/cron", folder: "services/jobs",
 		why: "it knows more than Paperclip's schedules have and takes days otherwise; services/jobs holds it to those",
+	},
+	{
+		library: "github.com/fsnotify/fsnotify", folder: "watch",
+		why: "it watches single directories and loses them when they are replaced; watch knows how trees are followed",
 	},
 	{
 		library: "github.com/spf13", folder: "cmd/airi-host",

@@ -1,0 +1,207 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Watcher looks at folders. Close must follow.
+type Watcher struct {
+	limits Options
+	system *fsnotify.Watcher
+	// asks are carried out by the goroutine that all below belongs to.
+	asks  chan func()
+	life  context.Context
+	end   context.CancelFunc
+	ended chan struct{}
+	// telling are those who are told.
+	telling sync.WaitGroup
+
+	trees map[string]*tree // by their paths, as they were given
+	// places are the directories that the system watches for us, by their real paths.
+	places map[string]fs.FileInfo
+	// nextLook is when stale trees may be looked at again.
+	nextLook time.Time
+}
+
+// New makes a watcher of no folder. The error says what of the system's limits stands
+// against it.
+func New(o Options) (*Watcher, error) {
+	system, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watching files: %w", explained(err))
+	}
+	life, end := context.WithCancel(context.Background())
+	w := &Watcher{
+		limits: o.withDefaults(), system: system, asks: make(chan func()), life: life, end: end, ended: make(chan struct{}),
+		trees: map[string]*tree{}, places: map[string]fs.FileInfo{},
+	}
+	go w.run()
+	return w, nil
+}
+
+// Add looks at a folder from now on. One that has the same path takes the place of the
+// one before.
+func (w *Watcher) Add(f Folder) {
+	path, err := filepath.Abs(f.Path)
+	if err != nil {
+		path = f.Path
+	}
+	w.do(func() {
+		w.drop(f.Path)
+		t := &tree{Folder: f, pace: pace{Options: w.limits}, stale: true}
+		t.Path = path
+		t.life, t.giveUp = context.WithCancel(w.life)
+		w.trees[f.Path] = t
+		w.look(time.Now(), t)
+	})
+}
+
+// Touch has a folder change.
+func (w *Watcher) Touch(path string) {
+	w.do(func() {
+		if t := w.trees[path]; t != nil {
+			t.stale = true
+			w.change(t, t.Path, time.Now())
+		}
+	})
+}
+
+// Remove looks at a folder no more.
+func (w *Watcher) Remove(path string) {
+	w.do(func() {
+		w.drop(path)
+		w.tidy()
+	})
+}
+
+func (w *Watcher) drop(path string) {
+	if t := w.trees[path]; t != nil {
+		t.giveUp()
+		delete(w.trees, path)
+	}
+}
+
+// Close looks at nothing more, and returns when nobody is told any more. It may be called
+// again.
+func (w *Watcher) Close() error {
+	w.end()
+	<-w.ended
+	w.telling.Wait()
+	return w.system.Close()
+}
+
+// do has something done by the goroutine that all belongs to; after the end, by nobody.
+func (w *Watcher) do(what func()) {
+	done := make(chan struct{})
+	select {
+	case w.asks <- func() { defer close(done); what() }:
+		<-done
+	case <-w.ended:
+	}
+}
+
+func (w *Watcher) run() {
+	defer close(w.ended)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-w.life.Done():
+			return
+		case what := <-w.asks:
+			what()
+		case e := <-w.system.Events:
+			w.heard(e, time.Now())
+		case err := <-w.system.Errors:
+			w.lost(err, time.Now())
+		case <-timer.C:
+		}
+		timer.Reset(w.turn(time.Now()))
+	}
+}
+
+// heard notes what an event of the system's changes.
+func (w *Watcher) heard(e fsnotify.Event, now time.Time) {
+	comesOrGoes := e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)
+	if !comesOrGoes && !e.Has(fsnotify.Write) {
+		return
+	}
+	dir, name := filepath.Dir(e.Name), filepath.Base(e.Name)
+	// That there are packages now may be what was missing; what is in them is not looked at.
+	ignored := w.limits.ignored(name) && !(comesOrGoes && name == "node_modules")
+	for _, t := range w.trees {
+		switch {
+		case comesOrGoes && (t.anchors[dir][name] || t.anchors[e.Name] != nil || t.dirs[e.Name]):
+		case t.dirs[dir] && !ignored:
+		default:
+			continue
+		}
+		t.stale = t.stale || comesOrGoes
+		w.change(t, e.Name, now)
+	}
+}
+
+// lost takes an error: events may be missing.
+func (w *Watcher) lost(err error, now time.Time) {
+	if !errors.Is(err, fsnotify.ErrEventOverflow) {
+		w.limits.Log.Warn("what changes may not be seen", "error", explained(err))
+	}
+	for _, t := range w.trees {
+		t.stale = true
+		w.change(t, t.Path, now)
+	}
+}
+
+func (w *Watcher) change(t *tree, file string, now time.Time) {
+	t.file = file
+	if t.pace.change(now) {
+		w.limits.Log.Warn("files change again whenever their change was told: it is told once a minute from now on, until nothing changes for two; have them written elsewhere, or list their names in watch.ignore of the settings",
+			"plugin", t.Name, "file", file, "per_minute", w.limits.PerMinute)
+	}
+}
+
+// turn looks at what is stale and tells what is due; it returns how long there is
+// nothing to do then.
+func (w *Watcher) turn(now time.Time) time.Duration {
+	var stale []*tree
+	next := now.Add(time.Hour)
+	for _, t := range w.trees {
+		due := t.pace.due()
+		if !due.IsZero() && !due.After(now) {
+			if t.stale { // so that what changes while it is told is seen
+				w.look(now, t)
+			}
+			w.tell(t, now)
+			continue
+		}
+		if !due.IsZero() && due.Before(next) {
+			next = due
+		}
+		if t.stale {
+			stale = append(stale, t)
+		}
+	}
+	if len(stale) > 0 && !now.Before(w.nextLook) {
+		w.look(now, stale...)
+	} else if len(stale) > 0 && w.nextLook.Before(next) {
+		next = w.nextLook
+	}
+	return max(time.Until(next), 0)
+}
+
+func (w *Watcher) tell(t *tree, now time.Time) {
+	t.pace.begin(now)
+	file := t.file
+	w.telling.Go(func() {
+		defer w.do(t.pace.end)
+		t.Changed(t.life, file)
+	})
+}
