@@ -52,7 +52,7 @@ func stamp(invocation string) json.RawMessage {
 
 // answered takes an answer of the host's.
 func (w *Worker) answered(r Response, out []protocol.Effect) []protocol.Effect {
-	n, other := numberOf(r.ID)
+	n, other := protocol.CallNumber(r.ID)
 	c, ok := w.calls[n]
 	switch {
 	case string(r.ID) == "null":

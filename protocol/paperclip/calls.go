@@ -73,7 +73,7 @@ func (d *driver) answered(r Response, out []protocol.Effect) []protocol.Effect {
 	if string(r.ID) == "null" {
 		return append(out, dropped(DroppedNoID, string(r.Error)))
 	}
-	n, other := numberOf(r.ID)
+	n, other := protocol.CallNumber(r.ID)
 	c, isCall := d.calls[n]
 	isStep := d.running.step != "" && d.running.number == n
 	switch {
@@ -99,23 +99,6 @@ func (d *driver) answered(r Response, out []protocol.Effect) []protocol.Effect {
 		result, err = c.adapt(d, result)
 	}
 	return append(out, protocol.Complete{ID: c.id, Result: result, Err: err})
-}
-
-// numberOf reads the id of an answer as the number of a call, 0 for none. other
-// names the type of an id that says the number but is none, as "2" does.
-func numberOf(id json.RawMessage) (n uint64, other string) {
-	digits := string(id[:min(len(id), 32)])
-	if s, ok := text(id); ok && len(s) < len(digits) {
-		digits, other = s, "string"
-	}
-	if n, err := strconv.ParseUint(digits, 10, 64); err == nil {
-		return n, other
-	}
-	// 2.0 and 2e0 are the number 2 to any reader of JSON.
-	if f, err := strconv.ParseFloat(digits, 64); err == nil && other == "" && f >= 1 && f < 1<<53 && f == float64(uint64(f)) {
-		return uint64(f), ""
-	}
-	return 0, other
 }
 
 // close ends everything that is in flight, in the order in which it began, and

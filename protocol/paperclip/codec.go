@@ -109,33 +109,10 @@ func (w *writer) raw(key string, value json.RawMessage) {
 	if value == nil || w.err != nil {
 		return
 	}
-	s := scanner{data: value}
-	if !s.whole() {
-		w.err = fmt.Errorf("%s: expected JSON, got: %s", key, clip(string(value[:min(len(value), maxExcerpt)])))
+	dst, err := protocol.AppendValue(append(protocol.AppendText(append(w.dst, ','), key), ':'), value)
+	if err != nil {
+		w.err = fmt.Errorf("%s: %w", key, err)
 		return
 	}
-	if s.high && !utf8.Valid(value) {
-		value = bytes.ToValidUTF8(value, []byte("\ufffd"))
-	}
-	w.dst = append(appendString(append(w.dst, ','), key), ':')
-	if s.broken {
-		w.dst = appendCompact(w.dst, value)
-		return
-	}
-	w.dst = append(w.dst, value...)
-}
-
-// appendCompact appends valid JSON without the white space between its tokens.
-func appendCompact(dst, value []byte) []byte {
-	s := scanner{data: value}
-	for s.space(); s.pos < len(value); s.space() {
-		from := s.pos
-		if s.peek() == '"' {
-			s.str()
-		} else {
-			s.pos++
-		}
-		dst = append(dst, value[from:s.pos]...)
-	}
-	return dst
+	w.dst = dst
 }

@@ -77,7 +77,7 @@ type driver struct {
 	}
 
 	invocations invocations
-	strays      strays
+	strays      protocol.Strays
 	// closed is set by the end of the connection.
 	closed bool
 }

@@ -65,30 +65,30 @@ const maxMembers = 64
 // value that is an array is an envelope without members, as in JavaScript.
 func (e *envelope) read(data []byte) (end int, why string) {
 	e.data = data
-	s := scanner{data: data}
-	defer func() { e.high = s.high }()
-	if s.peek() != '{' {
-		isArray := s.peek() == '['
+	s := protocol.Scanner{Data: data}
+	defer func() { e.high = s.High }()
+	if s.Peek() != '{' {
+		isArray := s.Peek() == '['
 		switch {
-		case !s.value():
-			return s.pos, invalidJSON(data)
+		case !s.Value():
+			return s.Pos, invalidJSON(data)
 		case !isArray:
-			return s.pos, "Message must be a JSON object"
+			return s.Pos, "Message must be a JSON object"
 		}
-		return s.pos, ""
+		return s.Pos, ""
 	}
 	why = e.members(&s)
-	return s.pos, why
+	return s.Pos, why
 }
 
-func (e *envelope) members(s *scanner) (why string) {
+func (e *envelope) members(s *protocol.Scanner) (why string) {
 	var others []string // keys that mean nothing here must be unique all the same
-	s.pos++
-	s.space()
-	for n := 0; !s.skip('}'); n++ {
+	s.Pos++
+	s.Space()
+	for n := 0; !s.Skip('}'); n++ {
 		key, value, ok := nextMember(s, n == 0)
 		if !ok {
-			return invalidJSON(s.data)
+			return invalidJSON(s.Data)
 		}
 		p := partOf(key)
 		switch {
@@ -116,25 +116,25 @@ func contains(keys []string, key []byte) bool {
 
 // nextMember reads a member and what is behind it, up to the next one or the
 // closing brace.
-func nextMember(s *scanner, first bool) (key []byte, value span, ok bool) {
+func nextMember(s *protocol.Scanner, first bool) (key []byte, value span, ok bool) {
 	if !first {
-		if !s.skip(',') {
+		if !s.Skip(',') {
 			return nil, span{}, false
 		}
-		s.space()
+		s.Space()
 	}
-	from := s.pos
-	if !s.key() {
+	from := s.Pos
+	if !s.Key() {
 		return nil, span{}, false
 	}
-	key = keyBytes(s.data[from:s.pos])
-	s.space()
-	value.from = s.pos
-	if !s.value() {
+	key = keyBytes(s.Data[from:s.Pos])
+	s.Space()
+	value.from = s.Pos
+	if !s.Value() {
 		return nil, span{}, false
 	}
-	value.to = s.pos
-	s.space()
+	value.to = s.Pos
+	s.Space()
 	return key, value, true
 }
 

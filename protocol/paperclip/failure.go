@@ -91,8 +91,8 @@ func keptCode(raw json.RawMessage, from end) json.RawMessage {
 }
 
 func isNumber(raw json.RawMessage) bool {
-	s := scanner{data: raw}
-	return s.number() && s.pos == len(raw)
+	s := protocol.Scanner{Data: raw}
+	return s.Number() && s.Pos == len(raw)
 }
 
 func number(n int) json.RawMessage { return strconv.AppendInt(nil, int64(n), 10) }

@@ -1,6 +1,10 @@
 package paperclip
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/airi-host/airi-host/protocol"
+)
 
 // fault says which mistake of framing a line that is no frame must be. A plugin
 // that prints to its standard output makes none of them.
@@ -9,7 +13,7 @@ func fault(line []byte) string {
 	if len(line) >= len(header) && bytes.EqualFold(line[:len(header)], []byte(header)) {
 		return "a Content-Length header; expected one JSON object on every line and nothing else"
 	}
-	if s := (scanner{data: line}); s.whole() {
+	if s := (protocol.Scanner{Data: line}); s.Whole() {
 		return "" // JSON of the plugin's own, e.g. a structured log
 	}
 	if frameLen(line) > 0 {

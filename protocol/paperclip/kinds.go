@@ -239,9 +239,9 @@ func (t *target) objectInput(value json.RawMessage, what string) (json.RawMessag
 	if value == nil {
 		return json.RawMessage(`{}`), nil
 	}
-	s := scanner{data: value}
-	s.space()
-	if s.peek() != '{' {
+	s := protocol.Scanner{Data: value}
+	s.Space()
+	if s.Peek() != '{' {
 		return nil, t.invalid("expected an object " + what)
 	}
 	return value, nil

@@ -76,7 +76,7 @@ func (d *driver) unreadable(now time.Time, u Unreadable, out []protocol.Effect) 
 		return append(out, protocol.Fail{Err: d.fault(protocol.CodeWire, fmt.Sprintf(
 			"plugin %s wrote %s; what came is: %s", d.settings.Plugin, u.Fault, clip(u.Text)))})
 	}
-	if d.strays.show(now) {
+	if d.strays.Show(now) {
 		out = append(out, protocol.Logged{Level: slog.LevelInfo, Message: u.Text})
 	}
 	return append(out, dropped(DroppedStray, u.Text))

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // eachMember calls visit for every member of the JSON object in data, in order,
@@ -16,65 +17,65 @@ import (
 // Of two equal keys in a payload the last one counts, as for JSON.parse: visit
 // sees both.
 func eachMember(data []byte, visit func(key string, value json.RawMessage)) bool {
-	s := scanner{data: data}
-	s.space()
-	if !s.skip('{') {
+	s := protocol.Scanner{Data: data}
+	s.Space()
+	if !s.Skip('{') {
 		return false
 	}
-	s.space()
-	if s.skip('}') {
+	s.Space()
+	if s.Skip('}') {
 		return true
 	}
 	for {
-		from := s.pos
-		if s.peek() != '"' || !s.str() {
+		from := s.Pos
+		if s.Peek() != '"' || !s.Text() {
 			return false
 		}
-		key := unquote(data[from:s.pos])
-		s.space()
-		if !s.skip(':') {
+		key := unquote(data[from:s.Pos])
+		s.Space()
+		if !s.Skip(':') {
 			return false
 		}
-		s.space()
-		from = s.pos
-		if !s.value() {
+		s.Space()
+		from = s.Pos
+		if !s.Value() {
 			return false
 		}
-		visit(key, data[from:s.pos:s.pos])
-		s.space()
-		if s.skip('}') {
+		visit(key, data[from:s.Pos:s.Pos])
+		s.Space()
+		if s.Skip('}') {
 			return true
 		}
-		if !s.skip(',') {
+		if !s.Skip(',') {
 			return false
 		}
-		s.space()
+		s.Space()
 	}
 }
 
 // eachItem is eachMember for an array.
 func eachItem(data []byte, visit func(value json.RawMessage)) bool {
-	s := scanner{data: data}
-	s.space()
-	if !s.skip('[') {
+	s := protocol.Scanner{Data: data}
+	s.Space()
+	if !s.Skip('[') {
 		return false
 	}
-	s.space()
-	if s.skip(']') {
+	s.Space()
+	if s.Skip(']') {
 		return true
 	}
 	for {
-		s.space()
-		from := s.pos
-		if !s.value() {
+		s.Space()
+		from := s.Pos
+		if !s.Value() {
 			return false
 		}
-		visit(data[from:s.pos:s.pos])
-		s.space()
-		if s.skip(']') {
+		visit(data[from:s.Pos:s.Pos])
+		s.Space()
+		if s.Skip(']') {
 			return true
 		}
-		if !s.skip(',') {
+		if !s.Skip(',') {
 			return false
 		}
 	}
@@ -172,51 +173,8 @@ func (o object) done() json.RawMessage { return json.RawMessage(append(o, '}')) 
 
 func quote(s string) json.RawMessage { return appendString(nil, s) }
 
-const hexDigits = "0123456789abcdef"
-
-// appendString appends s as a string literal, as JSON.stringify writes it, except
-// that U+2028 and U+2029 are escaped: some readers of lines split at them.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r >= utf8.RuneSelf && r != '\u2028' && r != '\u2029' && (r != utf8.RuneError || size > 1) {
-			i += size
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		dst = appendEscape(dst, r)
-		i += size
-		from = i
-	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
-}
-
-func appendEscape(dst []byte, r rune) []byte {
-	switch r {
-	case '"', '\\':
-		return append(dst, '\\', byte(r))
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	}
-	return append(dst, '\\', 'u',
-		hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
-}
+// appendString appends s as a string literal; see protocol.AppendText.
+func appendString(dst []byte, s string) []byte { return protocol.AppendText(dst, s) }
 
 // join adds the members of another object that is being built.
 func (o object) join(other object) object {

@@ -9,26 +9,6 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 )
 
-func TestStrays_showTheBeginningOfAFlood(t *testing.T) {
-	var s strays
-	now := time.Unix(0, 0)
-	shown := func(lines int) (n int) {
-		for range lines {
-			if s.show(now) {
-				n++
-			}
-		}
-		return n
-	}
-	require.Equal(t, strayBurst, shown(10_000))
-	now = now.Add(strayPause - 1)
-	require.Zero(t, shown(1))
-	now = now.Add(1)
-	require.Equal(t, 1, shown(2))
-	now = now.Add(time.Hour)
-	require.Equal(t, strayBurst, shown(10), "a pause is not saved up beyond the burst")
-}
-
 func TestDriver_countsTheStrayLinesThatItDoesNotShow(t *testing.T) {
 	d := newDriver(Dialect{}, protocol.Settings{Plugin: "p"})
 	var logged, counted int
@@ -42,6 +22,6 @@ func TestDriver_countsTheStrayLinesThatItDoesNotShow(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, strayBurst, logged)
+	require.Equal(t, protocol.StrayBurst, logged)
 	require.Equal(t, 10_000, counted)
 }

@@ -1,6 +1,7 @@
 package paperclip
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,7 +77,7 @@ func FuzzWorker_received(f *testing.F) {
 		require.Equal(t, 1, count[protocol.Complete](out))
 		require.LessOrEqual(t, count[Task](out), 3)
 		for _, e := range out {
-			if s, ok := e.(protocol.Send); ok && whole(string(record)) {
+			if s, ok := e.(protocol.Send); ok && json.Valid(record) {
 				encode(t, s.Message)
 			}
 		}

@@ -1,37 +1,39 @@
-package paperclip
+package protocol
 
 import (
 	"encoding/binary"
 	"math/bits"
 )
 
-// scanner reads JSON text once: it checks it and finds where values end, so that
-// payloads are handed on as they are and never read again.
+// Scanner reads JSON text once: it checks it and finds where values end, so that
+// payloads are handed on as they are and never read again. It nests to any depth. Its
+// methods move Pos, and tell whether what they want was there.
 //
 // encoding/json does not do here: it checks a frame before it reads it, refuses
 // what nests deeper than 10,000, and matches keys without regard to case.
-type scanner struct {
-	data []byte
-	pos  int
-	// high tells that a byte above ASCII may have been seen, and broken that a
+type Scanner struct {
+	// Data is what is read, Pos how far that is done.
+	Data []byte
+	Pos  int
+	// High tells that a byte above ASCII may have been seen, and Broken that a
 	// line break stood between two tokens.
-	high, broken bool
+	High, Broken bool
 	nest         nest
 }
 
-// whole tells whether the data is one JSON value, with white space around it.
-func (s *scanner) whole() bool {
-	s.space()
-	if !s.value() {
+// Whole tells whether the data is one JSON value, with white space around it.
+func (s *Scanner) Whole() bool {
+	s.Space()
+	if !s.Value() {
 		return false
 	}
-	s.space()
-	return s.pos == len(s.data)
+	s.Space()
+	return s.Pos == len(s.Data)
 }
 
-// value moves behind the value at pos. It reports false where there is none.
-func (s *scanner) value() bool {
-	for s.nest.depth = 0; ; s.space() {
+// Value moves behind the value at pos. It reports false where there is none.
+func (s *Scanner) Value() bool {
+	for s.nest.depth = 0; ; s.Space() {
 		opened, ok := s.begin()
 		if !ok {
 			return false
@@ -46,22 +48,22 @@ func (s *scanner) value() bool {
 }
 
 // begin reads a scalar or an empty container whole, and opens any other container.
-func (s *scanner) begin() (opened, ok bool) {
-	switch c := s.peek(); c {
+func (s *Scanner) begin() (opened, ok bool) {
+	switch c := s.Peek(); c {
 	case '"':
-		return false, s.str()
+		return false, s.Text()
 	case '{':
-		s.pos++
-		s.space()
-		if s.skip('}') {
+		s.Pos++
+		s.Space()
+		if s.Skip('}') {
 			return false, true
 		}
 		s.nest.push(true)
-		return true, s.key()
+		return true, s.Key()
 	case '[':
-		s.pos++
-		s.space()
-		if s.skip(']') {
+		s.Pos++
+		s.Space()
+		if s.Skip(']') {
 			return false, true
 		}
 		s.nest.push(false)
@@ -73,24 +75,24 @@ func (s *scanner) begin() (opened, ok bool) {
 	case 'n':
 		return false, s.literal("null")
 	default:
-		return false, s.number()
+		return false, s.Number()
 	}
 }
 
 // end closes the containers that end behind a value; more tells that another
 // value follows in the one that does not.
-func (s *scanner) end() (more, ok bool) {
+func (s *Scanner) end() (more, ok bool) {
 	for s.nest.depth > 0 {
-		s.space()
+		s.Space()
 		object := s.nest.top()
 		switch {
-		case s.skip(','):
+		case s.Skip(','):
 			if object {
-				s.space()
-				return true, s.key()
+				s.Space()
+				return true, s.Key()
 			}
 			return true, true
-		case object && s.skip('}'), !object && s.skip(']'):
+		case object && s.Skip('}'), !object && s.Skip(']'):
 			s.nest.depth--
 		default:
 			return false, false
@@ -99,29 +101,29 @@ func (s *scanner) end() (more, ok bool) {
 	return false, true
 }
 
-// key moves behind an object's key and its colon.
-func (s *scanner) key() bool {
-	if s.peek() != '"' || !s.str() {
+// Key moves behind an object's key and its colon.
+func (s *Scanner) Key() bool {
+	if s.Peek() != '"' || !s.Text() {
 		return false
 	}
-	s.space()
-	return s.skip(':')
+	s.Space()
+	return s.Skip(':')
 }
 
-// str moves behind the string that begins at pos.
-func (s *scanner) str() bool {
-	for i := s.pos + 1; ; {
+// Text moves behind the string that begins at pos.
+func (s *Scanner) Text() bool {
+	for i := s.Pos + 1; ; {
 		i = s.plain(i)
 		switch {
-		case i >= len(s.data):
+		case i >= len(s.Data):
 			return false
-		case s.data[i] == '"':
-			s.pos = i + 1
+		case s.Data[i] == '"':
+			s.Pos = i + 1
 			return true
-		case s.data[i] != '\\':
+		case s.Data[i] != '\\':
 			return false // a control character
 		}
-		n := escapeLen(s.data[i:])
+		n := escapeLen(s.Data[i:])
 		if n == 0 {
 			return false
 		}
@@ -137,8 +139,8 @@ const (
 
 // plain returns where, from i on, the first quote, backslash or control character
 // stands.
-func (s *scanner) plain(i int) int {
-	rest, seen := s.data[i:], uint64(0)
+func (s *Scanner) plain(i int) int {
+	rest, seen := s.Data[i:], uint64(0)
 	for len(rest) >= 8 {
 		w := binary.LittleEndian.Uint64(rest)
 		seen |= w
@@ -147,8 +149,8 @@ func (s *scanner) plain(i int) int {
 		// the lowest one found is exact, and that is the one that is used.
 		found := ((quote-lows)&^quote | (slash-lows)&^slash | (w-lows*' ')&^w) & tops
 		if found != 0 {
-			s.high = s.high || seen&tops != 0
-			return len(s.data) - len(rest) + bits.TrailingZeros64(found)/8
+			s.High = s.High || seen&tops != 0
+			return len(s.Data) - len(rest) + bits.TrailingZeros64(found)/8
 		}
 		rest = rest[8:]
 	}
@@ -156,8 +158,8 @@ func (s *scanner) plain(i int) int {
 		seen |= uint64(rest[0])
 		rest = rest[1:]
 	}
-	s.high = s.high || seen&tops != 0
-	return len(s.data) - len(rest)
+	s.High = s.High || seen&tops != 0
+	return len(s.Data) - len(rest)
 }
 
 // escapeLen is the length of the escape that b starts with, or 0.
@@ -180,65 +182,65 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-func (s *scanner) number() bool {
-	s.skip('-')
-	if !s.skip('0') && !s.digits() {
+func (s *Scanner) Number() bool {
+	s.Skip('-')
+	if !s.Skip('0') && !s.digits() {
 		return false
 	}
-	if s.skip('.') && !s.digits() {
+	if s.Skip('.') && !s.digits() {
 		return false
 	}
-	if !s.skip('e') && !s.skip('E') {
+	if !s.Skip('e') && !s.Skip('E') {
 		return true
 	}
-	if !s.skip('+') {
-		s.skip('-')
+	if !s.Skip('+') {
+		s.Skip('-')
 	}
 	return s.digits()
 }
 
-func (s *scanner) digits() bool {
-	from := s.pos
-	for s.pos < len(s.data) && '0' <= s.data[s.pos] && s.data[s.pos] <= '9' {
-		s.pos++
+func (s *Scanner) digits() bool {
+	from := s.Pos
+	for s.Pos < len(s.Data) && '0' <= s.Data[s.Pos] && s.Data[s.Pos] <= '9' {
+		s.Pos++
 	}
-	return s.pos > from
+	return s.Pos > from
 }
 
-func (s *scanner) literal(word string) bool {
-	if len(s.data)-s.pos < len(word) || string(s.data[s.pos:s.pos+len(word)]) != word {
+func (s *Scanner) literal(word string) bool {
+	if len(s.Data)-s.Pos < len(word) || string(s.Data[s.Pos:s.Pos+len(word)]) != word {
 		return false
 	}
-	s.pos += len(word)
+	s.Pos += len(word)
 	return true
 }
 
-func (s *scanner) space() {
-	for s.pos < len(s.data) {
-		switch s.data[s.pos] {
+func (s *Scanner) Space() {
+	for s.Pos < len(s.Data) {
+		switch s.Data[s.Pos] {
 		case '\n', '\r':
-			s.broken = true
+			s.Broken = true
 		case ' ', '\t':
 		default:
 			return
 		}
-		s.pos++
+		s.Pos++
 	}
 }
 
-// peek returns the byte at pos, or 0 at the end.
-func (s *scanner) peek() byte {
-	if s.pos < len(s.data) {
-		return s.data[s.pos]
+// Peek returns the byte at pos, or 0 at the end.
+func (s *Scanner) Peek() byte {
+	if s.Pos < len(s.Data) {
+		return s.Data[s.Pos]
 	}
 	return 0
 }
 
-func (s *scanner) skip(c byte) bool {
-	if s.peek() != c || s.pos >= len(s.data) {
+func (s *Scanner) Skip(c byte) bool {
+	if s.Peek() != c || s.Pos >= len(s.Data) {
 		return false
 	}
-	s.pos++
+	s.Pos++
 	return true
 }
 

@@ -1,4 +1,4 @@
-package paperclip
+package protocol
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 )
 
 func whole(s string) bool {
-	scan := scanner{data: []byte(s)}
-	return scan.whole()
+	scan := Scanner{Data: []byte(s)}
+	return scan.Whole()
 }
 
 // samples are JSON texts and texts that are none, each also cut short and with
@@ -51,13 +51,13 @@ func TestScanner_findsTheEndOfAStringAtEveryOffset(t *testing.T) {
 			{`"` + plain, false},
 			{`"` + plain + `\`, false},
 		} {
-			s := scanner{data: []byte(c.in + " and more behind it")}
+			s := Scanner{Data: []byte(c.in + " and more behind it")}
 			if !c.ok {
-				s.data = []byte(c.in)
+				s.Data = []byte(c.in)
 			}
-			require.Equal(t, c.ok, s.value(), "%q", c.in)
+			require.Equal(t, c.ok, s.Value(), "%q", c.in)
 			if c.ok {
-				require.Equal(t, len(c.in), s.pos)
+				require.Equal(t, len(c.in), s.Pos)
 			}
 		}
 	}
@@ -75,9 +75,9 @@ func TestScanner_tellsWhatIsAboveASCII(t *testing.T) {
 	for s, high := range map[string]bool{
 		`{"a":"plain, and long enough"}`: false, `{"a":"ä"}`: true, `{"and long enough ä":1}`: true, `"\u00e9"`: false,
 	} {
-		scan := scanner{data: []byte(s)}
-		require.True(t, scan.whole())
-		require.Equal(t, high, scan.high, s)
+		scan := Scanner{Data: []byte(s)}
+		require.True(t, scan.Whole())
+		require.Equal(t, high, scan.High, s)
 	}
 }
 
@@ -85,9 +85,9 @@ func TestScanner_tellsBrokenLines(t *testing.T) {
 	for s, broken := range map[string]bool{
 		"[1, 2]": false, "[1,\n2]": true, "[1,\r2]": true, `"\n"`: false, "1\n": true,
 	} {
-		scan := scanner{data: []byte(s)}
-		require.True(t, scan.whole())
-		require.Equal(t, broken, scan.broken, "%q", s)
+		scan := Scanner{Data: []byte(s)}
+		require.True(t, scan.Whole())
+		require.Equal(t, broken, scan.Broken, "%q", s)
 	}
 }
 
@@ -98,8 +98,8 @@ func FuzzScanner_whole(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) < 10_000 {
-			s := scanner{data: data}
-			require.Equal(t, json.Valid(data), s.whole())
+			s := Scanner{Data: data}
+			require.Equal(t, json.Valid(data), s.Whole())
 		}
 	})
 }

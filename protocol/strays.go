@@ -1,0 +1,28 @@
+package protocol
+
+import "time"
+
+// Which of the lines that are no frames are shown of a worker: StrayBurst at once, and another
+// one every StrayPause, so that a flood is seen and cannot drown the log.
+const (
+	StrayBurst = 4
+	StrayPause = 2 * time.Second
+)
+
+// Strays says which of a worker's prints are shown. The zero value works.
+type Strays struct {
+	// full is when as many as StrayBurst may be shown again.
+	full time.Time
+}
+
+// Show tells whether a line that came now is shown.
+func (s *Strays) Show(now time.Time) bool {
+	if s.full.Before(now) {
+		s.full = now
+	}
+	if s.full.Sub(now) > (StrayBurst-1)*StrayPause {
+		return false
+	}
+	s.full = s.full.Add(StrayPause)
+	return true
+}
