@@ -182,7 +182,7 @@ func TestConfiguration_crossesWithReady(t *testing.T) {
 		offer   string
 	}{
 		"asked for": {func(reply chan<- error) any { return needConfiguration{"x", reply} }, lifecycle.ConfigurationNeeded, "announced"},
-		"given":     {func(reply chan<- error) any { return configure{protocol.Config{}, reply} }, lifecycle.Configured, "announced"},
+		"given":     {func(reply chan<- error) any { return configure{protocol.Config{}, reply, false} }, lifecycle.Configured, "announced"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

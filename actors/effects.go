@@ -93,6 +93,7 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 		p.h.self.tell(retracted{key: e.Key, gate: p.gate})
 	case protocol.Emitted:
 		p.host.publishChannel(p.h, true, e.Event, p.h.phaseNow())
+		p.host.heed(p.h, e.Event)
 	case protocol.Logged:
 		p.host.wireLog(p.h, e)
 	case protocol.Chunk:

@@ -37,15 +37,16 @@ const (
 	KindWire
 	KindRestart
 	KindGrants
+	KindConfiguration
 
 	// KindsUsual are the moments of plugins' lives.
-	KindsUsual = KindPhase | KindWaiting | KindCapability | KindLog | KindDropped | KindRestart | KindGrants
+	KindsUsual = KindPhase | KindWaiting | KindCapability | KindLog | KindDropped | KindRestart | KindGrants | KindConfiguration
 )
 
 var kindNames = map[Kind]string{
 	KindPhase: "phase", KindWaiting: "waiting", KindCapability: "capability", KindLog: "log",
 	KindDropped: "dropped", KindChannel: "channel", KindWire: "wire",
-	KindRestart: "restart", KindGrants: "grants",
+	KindRestart: "restart", KindGrants: "grants", KindConfiguration: "configuring",
 }
 
 // String is the kind's name in JSON.

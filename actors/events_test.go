@@ -32,6 +32,9 @@ func oneOfEach() []Event {
 		Restart{Origin: of, Reason: "no luck", InARow: 11, Crashes: 12, GivenUp: true, At: at},
 		Granted{Origin: Origin{Plugin: "hello"}, Grants: []string{"http.outbound"}, New: []string{"http.outbound"}, At: at},
 		Granted{Origin: of, Grants: []string{}, Waiting: []string{"invoke:tool:*"}, At: at},
+		ConfigurationStatus{Origin: of, Company: "acme", Step: StepValidate, State: StepRefused, Progress: 1, Note: "no luck", At: at},
+		ConfigurationStatus{Origin: of, Step: StepCommit, State: StepDone, Progress: 1, Revision: 2, At: at},
+		ConfigurationStatus{Origin: Origin{Plugin: "hello"}, Step: StepPlan, State: StepWorking, Progress: 0.5, At: at},
 		Wire{Origin: of, FromPlugin: true, Message: "secret", Phase: lifecycle.Ready, At: at},
 	}
 }

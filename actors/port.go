@@ -272,6 +272,7 @@ func (p *port) Emit(e protocol.Event) error {
 		return err
 	}
 	p.host.publishChannel(p.h, true, e, p.h.phaseNow())
+	p.host.heed(p.h, e)
 	return nil
 }
 

@@ -134,9 +134,18 @@ func TestSchema_ofTheConfiguration(t *testing.T) {
 	})
 }
 
-func TestSchema_nothingGivenIsNoConfigurationToRefuse(t *testing.T) {
+// What the schema requires and nobody gave is waited for, and named.
+func TestSchema_nothingGivenIsAConfigurationWithoutMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := startHost(t, plugin.Define("a"))
-		startReady(t, h, manifestFor("a", takesCount))
+		info := start(t, h, manifestFor("a", takesCount))
+		require.Equal(t, lifecycle.ConfigurationNeeded, info.Phase)
+		require.Contains(t, info.Reason, "the configuration of plugin a: /n: is missing")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t, plugin.Define("a"))
+		startReady(t, h, manifestFor("a", func(m *manifest.Manifest) {
+			m.Host.Configuration.Schema = json.RawMessage(`{"properties":{"n":{"type":"integer"}}}`)
+		}))
 	})
 }

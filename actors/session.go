@@ -15,8 +15,8 @@ import (
 //
 // It owns the phase, the step that runs, and what the plugin offers. Its parent
 // is the plugin's supervisor. It accepts commands (load, initialize, configure,
-// needConfiguration, stop, replace, kill), verdicts, facts from its link (linked, ran, offered,
-// retracted, ended), from the registry (registered, requirements, cycle) and from
+// needConfiguration, stop, replace, kill), verdicts, facts from its link (linked, ran, wanted,
+// offered, retracted, ended), from the registry (registered, requirements, cycle) and from
 // its timers. When it dies its capabilities are withdrawn, or degraded if it will
 // be restarted, and its callers freed before anybody is told; nobody else is
 // touched.
@@ -154,16 +154,20 @@ type (
 		gen   int
 		limit time.Duration
 	}
-	// configure gives the configuration.
+	// configure gives the configuration; commits tells that it takes the place of the one
+	// in force.
 	configure struct {
-		config protocol.Config
-		reply  chan<- error
+		config  protocol.Config
+		reply   chan<- error
+		commits bool
 	}
 	// needConfiguration sends the session back for one.
 	needConfiguration struct {
 		reason string
 		reply  chan<- error
 	}
+	// wanted tells that the plugin asks for another phase.
+	wanted struct{ protocol.Wanted }
 	// refusedOffer tells that the registry did not take an offer.
 	refusedOffer struct{ key string }
 	// registered tells that the registry has done what was asked; then goes on.
@@ -210,6 +214,8 @@ func (s *session) receive(msg any) {
 		s.onConfigure(m)
 	case needConfiguration:
 		s.onNeedConfiguration(m)
+	case wanted:
+		s.onWanted(m)
 	case offered:
 		s.onOffered(m)
 	case retracted:

@@ -9,6 +9,14 @@ import (
 // A configuration is given, or asked for again.
 
 func (s *session) onConfigure(m configure) {
+	if m.commits && s.end == living && isUp(s.phase) {
+		if err := s.checkConfig(m.config); err != nil {
+			m.reply <- err
+			return
+		}
+		s.askConfiguration("its configuration is being changed", false)
+		s.shut(unconfigured(s.h.Plugin), nil)
+	}
 	open := s.phase == lifecycle.Configured || lifecycle.Session.Can(s.phase, lifecycle.SessionConfigured)
 	if s.end != living || !open {
 		m.reply <- inReferenceWords("Session %s cannot accept configuration during phase %s.", s.h.Session, s.phase)
@@ -21,6 +29,9 @@ func (s *session) onConfigure(m configure) {
 	s.settleReplies = append(s.settleReplies, m.reply)
 	s.start.Config = &m.config
 	s.h.config.Store(s.start.Config)
+	if m.commits {
+		s.say(protocol.Moment{What: protocol.MomentCommitted, Config: m.config})
+	}
 	s.applyConfig(m.config)
 }
 

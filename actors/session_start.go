@@ -86,6 +86,10 @@ func (s *session) announce() bool {
 // prepare announces what is known to be offered, then waits for what is needed.
 func (s *session) prepare() {
 	s.offerKnown()
+	s.prepareAgain()
+}
+
+func (s *session) prepareAgain() {
 	if !s.enter(lifecycle.Preparing, "") {
 		return
 	}
@@ -226,17 +230,42 @@ func (s *session) proceedPrepared() {
 	case !s.inited:
 		s.run(protocol.StepInit)
 	case s.start.Config == nil && (s.start.RequireConfiguration || s.man.Host.Configuration.Required):
-		s.askConfiguration("Host requested configuration before activation.", true)
+		s.askConfiguration(s.lacking(), true)
 	case s.start.Config != nil:
-		if err := s.checkConfig(*s.start.Config); err != nil {
-			s.askConfiguration(err.Error(), true)
-			return
-		}
-		s.h.config.Store(s.start.Config)
-		s.applyConfig(*s.start.Config)
+		s.tryConfig(*s.start.Config)
 	default:
-		s.applyConfig(s.defaultConfig())
+		s.tryDefault()
 	}
+}
+
+// tryConfig goes on with a configuration that was given beforehand, if it is good, or
+// asks for another one.
+func (s *session) tryConfig(c protocol.Config) {
+	if err := s.checkConfig(c); err != nil {
+		s.askConfiguration(err.Error(), true)
+		return
+	}
+	s.h.config.Store(s.start.Config)
+	s.applyConfig(c)
+}
+
+// tryDefault goes on without a configuration, if that is one by the plugin's schema.
+func (s *session) tryDefault() {
+	c := s.defaultConfig()
+	if err := s.checkConfig(c); err != nil {
+		s.askConfiguration(err.Error(), true)
+		return
+	}
+	s.applyConfig(c)
+}
+
+// lacking says that a configuration is needed, and what has to be in it.
+func (s *session) lacking() string {
+	const asked = "Host requested configuration before activation"
+	if err := s.checkConfig(s.defaultConfig()); err != nil {
+		return asked + ": " + err.Error()
+	}
+	return asked + "."
 }
 
 func (s *session) proceedConfigured() {

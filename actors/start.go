@@ -174,7 +174,7 @@ func (h *Host) ApplyConfiguration(ctx context.Context, session string, c protoco
 	if err != nil {
 		return SessionInfo{}, err
 	}
-	return h.request(ctx, who, func(reply chan<- error) any { return configure{c, reply} })
+	return h.request(ctx, who, func(reply chan<- error) any { return configure{c, reply, false} })
 }
 
 // MarkConfigurationNeeded sends a session back to configuration-needed: until it

@@ -52,8 +52,6 @@ const (
 	codeUnauthorized protocol.Code = "unauthorized"
 	// CodePlugin: the plugin failed the call, in its own words.
 	CodePlugin protocol.Code = "plugin"
-	// CodeConflict: what is to be changed was changed meanwhile.
-	CodeConflict protocol.Code = "conflict"
 	// CodeFailed: it failed, and no other code fits.
 	CodeFailed protocol.Code = "failed"
 )
@@ -65,7 +63,7 @@ var statuses = map[protocol.Code]int{
 	codeNotFound:                http.StatusNotFound,
 	protocol.CodeAmbiguous:      http.StatusConflict,
 	protocol.CodeCancelled:      http.StatusConflict,
-	CodeConflict:                http.StatusConflict,
+	protocol.CodeConflict:       http.StatusConflict,
 	protocol.CodeConfiguration:  http.StatusUnprocessableEntity,
 	codeOverloaded:              http.StatusTooManyRequests,
 	CodePlugin:                  http.StatusBadGateway,

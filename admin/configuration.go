@@ -5,49 +5,30 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"time"
+
+	"github.com/airi-host/airi-host/actors/configuration"
 )
 
-// Configurations are those of the plugins, for Options.Configurations. Its methods may be
-// called from any goroutine.
+// Configurations are those of the plugins, for Options.Configurations: a
+// *configuration.Configurator is one. Its methods may be called from any goroutine.
 type Configurations interface {
 	// Configuration returns what is in force for a plugin and a company, "" for none.
-	Configuration(ctx context.Context, plugin, company string) (Configuration, error)
-	// Configure has a plugin asked whether it takes another one, and keeps it if it does.
-	Configure(ctx context.Context, plugin string, change ConfigurationChange) (Configuration, error)
+	Configuration(ctx context.Context, plugin, company string) (configuration.Configuration, error)
 	// ConfigurationHistory returns those that were kept, the newest first.
-	ConfigurationHistory(ctx context.Context, plugin, company string) ([]Configuration, error)
+	ConfigurationHistory(ctx context.Context, plugin, company string) ([]configuration.Configuration, error)
+	// Validate tells what is wrong with what a change would come to, Plan what it would
+	// do; neither does anything.
+	Validate(ctx context.Context, plugin string, change configuration.Change) (configuration.Validation, error)
+	Plan(ctx context.Context, plugin string, change configuration.Change) (configuration.Plan, error)
+	// Commit has a plugin take another one, and keeps it if it does.
+	Commit(ctx context.Context, plugin string, change configuration.Change) (configuration.Configuration, error)
 }
 
-// Configuration is what a plugin is configured with.
-type Configuration struct {
-	Plugin string `json:"plugin"`
-	// Company is whom it is for, "" for all that have none of their own.
-	Company string `json:"company,omitempty"`
-	// Revision counts what was kept for this plugin and company; 0 is none.
-	Revision int64 `json:"revision"`
-	// Source is "stored", "settings" for the host's file of settings, or "none".
-	Source string `json:"source"`
-	// Value is a JSON object; {} for none.
-	Value json.RawMessage `json:"value"`
-	// At is when it was kept.
-	At time.Time `json:"at,omitzero"`
-}
-
-// ConfigurationChange is what a plugin is to be configured with.
-type ConfigurationChange struct {
-	Company string `json:"company,omitempty"`
-	// Value is the whole configuration or, with Patch, a JSON merge patch (RFC 7396) of
-	// the one in force.
-	Value json.RawMessage `json:"value"`
-	Patch bool            `json:"patch,omitempty"`
-	// Base is the revision that the change began from; nil for any.
-	Base *int64 `json:"base,omitempty"`
-}
+var _ Configurations = (*configuration.Configurator)(nil)
 
 // ConfigurationList has revisions, the newest first.
 type ConfigurationList struct {
-	Revisions []Configuration `json:"revisions"`
+	Revisions []configuration.Configuration `json:"revisions"`
 }
 
 // configured finds the plugin that a request is about, if configurations are kept.
@@ -98,49 +79,68 @@ func (s *Server) getConfigurationHistory(w http.ResponseWriter, r *http.Request)
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, ConfigurationList{append([]Configuration{}, all...)})
+	return answer(w, http.StatusOK, ConfigurationList{append([]configuration.Configuration{}, all...)})
 }
 
-func (s *Server) putConfiguration(w http.ResponseWriter, r *http.Request) error {
-	plugin, err := s.configured(r)
-	if err != nil {
-		return err
+// changing is a handler of something that is done with a change, whose outcome is the
+// answer.
+func changing[T any](s *Server, do func(Configurations, context.Context, string, configuration.Change) (T, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		plugin, err := s.configured(r)
+		if err != nil {
+			return err
+		}
+		var change configuration.Change
+		if err := s.read(w, r, &change); err != nil {
+			return err
+		}
+		ctx, cancel := s.ordered(r)
+		defer cancel()
+		outcome, err := do(s.opts.Configurations, ctx, plugin, change)
+		if err != nil {
+			return err
+		}
+		return answer(w, http.StatusOK, outcome)
 	}
-	var change ConfigurationChange
-	if err := s.read(w, r, &change); err != nil {
-		return err
-	}
-	ctx, cancel := s.ordered(r)
-	defer cancel()
-	kept, err := s.opts.Configurations.Configure(ctx, plugin, change)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, kept)
 }
 
 // Configuration returns what is in force for a plugin and a company, "" for none.
-func (c *Client) Configuration(ctx context.Context, plugin, company string) (one Configuration, err error) {
-	return one, c.get(ctx, configurationPath(plugin, "", company), &one)
+func (c *Client) Configuration(ctx context.Context, plugin, company string) (one configuration.Configuration, err error) {
+	return one, c.get(ctx, configurationPath(plugin, "?"+url.Values{"company": {company}}.Encode()), &one)
 }
 
 // ConfigurationHistory returns the configurations that were kept, the newest first.
-func (c *Client) ConfigurationHistory(ctx context.Context, plugin, company string) ([]Configuration, error) {
+func (c *Client) ConfigurationHistory(ctx context.Context, plugin, company string) ([]configuration.Configuration, error) {
 	var list ConfigurationList
-	err := c.get(ctx, configurationPath(plugin, "/history", company), &list)
+	err := c.get(ctx, configurationPath(plugin, "/history?"+url.Values{"company": {company}}.Encode()), &list)
 	return list.Revisions, err
+}
+
+// ValidateConfiguration tells what is wrong with what a change would come to, which is no
+// error.
+func (c *Client) ValidateConfiguration(ctx context.Context, plugin string, change configuration.Change) (v configuration.Validation, err error) {
+	return v, c.change(ctx, http.MethodPost, configurationPath(plugin, "/validate"), change, &v)
+}
+
+// PlanConfiguration tells what a change would do.
+func (c *Client) PlanConfiguration(ctx context.Context, plugin string, change configuration.Change) (p configuration.Plan, err error) {
+	return p, c.change(ctx, http.MethodPost, configurationPath(plugin, "/plan"), change, &p)
 }
 
 // Configure gives a plugin another configuration. It returns once the plugin has taken it
 // and it is kept.
-func (c *Client) Configure(ctx context.Context, plugin string, change ConfigurationChange) (kept Configuration, err error) {
-	body, err := json.Marshal(change)
-	if err != nil {
-		return kept, err
-	}
-	return kept, c.ask(ctx, http.MethodPut, "/plugins/"+url.PathEscape(plugin)+"/config", body, &kept)
+func (c *Client) Configure(ctx context.Context, plugin string, change configuration.Change) (kept configuration.Configuration, err error) {
+	return kept, c.change(ctx, http.MethodPut, configurationPath(plugin, ""), change, &kept)
 }
 
-func configurationPath(plugin, more, company string) string {
-	return "/plugins/" + url.PathEscape(plugin) + "/config" + more + "?" + url.Values{"company": {company}}.Encode()
+func (c *Client) change(ctx context.Context, method, path string, change configuration.Change, into any) error {
+	body, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	return c.ask(ctx, method, path, body, into)
+}
+
+func configurationPath(plugin, more string) string {
+	return "/plugins/" + url.PathEscape(plugin) + "/config" + more
 }

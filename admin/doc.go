@@ -26,7 +26,9 @@
 //	POST /api/v1/plugins/NAME/enable      PluginInfo, as for start; from now on it is started with the host
 //	POST /api/v1/plugins/NAME/disable     PluginInfo, as for stop; from now on it is not
 //	GET  /api/v1/plugins/NAME/config      Configuration, the one in force; ?company=C
-//	PUT  /api/v1/plugins/NAME/config      ConfigurationChange; Configuration, when the plugin has taken it
+//	PUT  /api/v1/plugins/NAME/config      Change; Configuration, when the plugin has taken it
+//	POST /api/v1/plugins/NAME/config/validate  Change; Validation, and nothing is done
+//	POST /api/v1/plugins/NAME/config/plan      Change; Plan, and nothing is done
 //	GET  /api/v1/plugins/NAME/config/history  ConfigurationList; ?company=C
 //	GET  /api/v1/capabilities             CapabilityList; ?plugin=NAME ?kind=KIND
 //	POST /api/v1/call                     CallRequest; the result is the body

@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/airi-host/airi-host/capability"
 )
@@ -25,4 +26,27 @@ func (m *Manifest) CheckConfiguration(value json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// MissingConfiguration lists the members that the schemas of the manifest require of a
+// configuration and that it has not got, as far as they stand at the top of a schema.
+func (m *Manifest) MissingConfiguration(value json.RawMessage) (missing []string) {
+	schemas := []json.RawMessage{m.Host.Configuration.Schema}
+	if m.Paperclip != nil {
+		schemas = append(schemas, m.Paperclip.InstanceConfigSchema)
+	}
+	var has map[string]json.RawMessage
+	_ = json.Unmarshal(value, &has) // what is no object has no members
+	for _, raw := range schemas {
+		var schema struct {
+			Required []string `json:"required"`
+		}
+		_ = json.Unmarshal(raw, &schema) // one that is wrong is told elsewhere
+		for _, name := range schema.Required {
+			if _, ok := has[name]; !ok && !slices.Contains(missing, name) {
+				missing = append(missing, name)
+			}
+		}
+	}
+	return missing
 }

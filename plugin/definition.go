@@ -64,8 +64,9 @@ func (d *Definition) OnStop(h Hook) *Definition { return d.on(protocol.StepStop,
 // the plugin, as JSON; nil if nothing is. Errors that are joined are told one by one.
 type Validator func(ctx context.Context, s *Session, config json.RawMessage) error
 
-// OnValidate sets what looks at a configuration before it is taken, for hosts that
-// ask the plugin: Paperclip's. A JSON Schema in the manifest is checked by the host.
+// OnValidate sets what looks at a configuration before the plugin is given it: airi-host
+// and Paperclip's host ask. It changes nothing. A JSON Schema in the manifest is checked by
+// the host.
 func (d *Definition) OnValidate(v Validator) *Definition {
 	d.validate = v
 	return d

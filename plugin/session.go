@@ -33,7 +33,10 @@ type Session struct {
 }
 
 // Session is what a host holds of a plugin.
-var _ protocol.Port = (*Session)(nil)
+var (
+	_ protocol.Port      = (*Session)(nil)
+	_ protocol.Validator = (*Session)(nil)
+)
 
 func newSession(d *Definition, home protocol.Home) *Session {
 	return &Session{definition: d, home: home}

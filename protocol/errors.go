@@ -31,6 +31,8 @@ const (
 	CodeAmbiguous Code = "ambiguous"
 	// CodeConfiguration: the plugin refuses its configuration; the message says why.
 	CodeConfiguration Code = "configuration"
+	// CodeConflict: what is to be changed was changed meanwhile.
+	CodeConflict Code = "conflict"
 	// CodeWire: the peer broke the rules of its wire, or answered with a result that
 	// its kind does not have.
 	CodeWire Code = "wire"

@@ -26,7 +26,7 @@ type Moment struct {
 	// Required, Unresolved and Timeout describe a wait (MomentWaiting).
 	Required, Unresolved []string
 	Timeout              time.Duration
-	// Config is the configuration in force (MomentConfigured).
+	// Config is the configuration in force (MomentCommitted, MomentConfigured).
 	Config Config
 }
 
@@ -49,6 +49,9 @@ const (
 	MomentDegraded
 	MomentRecovered
 	MomentFailed
+	// MomentCommitted is that somebody gives the session another configuration: it comes
+	// before MomentConfigured.
+	MomentCommitted
 )
 
 // Module is one module as the host lists it.

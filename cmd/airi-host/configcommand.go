@@ -12,18 +12,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/airi-host/airi-host/actors/configuration"
 	"github.com/airi-host/airi-host/admin"
 )
 
 const configText = `Look at the configuration of a plugin of the running host, and change it.
 
 What is set goes before the host's file of settings, and outlives the host. It is checked against
-the plugin's JSON Schema, and then by the plugin itself, which has to run; what either refuses is
-not kept, and the plugin goes on with what it had.`
+the plugin's JSON Schema, and then by the plugin itself, where it runs and can be asked; what either
+refuses is not kept, and the plugin goes on with what it had. A plugin that is stopped or disabled
+looks at it when it starts. How far a change is, 'airi-host events' tells.`
 
 const configSetText = `Give a plugin of the running host another configuration: JSON, an object; - reads it from standard
 input, @FILE from a file. With --patch it is a JSON merge patch of the one in force, in which null
-removes a member. With --revision the change is refused if the one in force is not that one.`
+removes a member. With --revision the change is refused if the one in force is not that one.
+
+It is validated, planned and committed, as validate and plan do without changing anything.`
+
+const configValidateText = `Tell what is wrong with a configuration that a plugin of the running host is to be given, and change
+nothing: it is checked against the plugin's JSON Schema, and then the plugin is asked, where it can
+be. Takes what set takes. The exit code is 1 if anything is wrong.`
+
+const configPlanText = `Tell what setting a configuration would do, and do nothing: which members are added, changed and
+removed (never their values), which revision there would be, when the plugin has it, and whether it
+is started for that. Takes what set takes. The exit code is 1 if the configuration is refused.`
 
 // configOptions are the flags of config.
 type configOptions struct {
@@ -36,11 +48,14 @@ func (c *cli) configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Look at plugins' configurations, and change them", Long: configText,
 		RunE: func(*cobra.Command, []string) error {
-			return usageError{errors.New("config takes schema, or get, set or history and a PLUGIN")}
+			return usageError{errors.New("config takes schema, or get, set, unset, validate, plan or history and a PLUGIN")}
 		},
 	}
 	var opts configOptions
-	cmd.AddCommand(c.configGetCommand(&opts), c.configSetCommand(&opts), c.configHistoryCommand(&opts))
+	cmd.AddCommand(
+		c.configGetCommand(&opts), c.configSetCommand(&opts), c.configUnsetCommand(&opts),
+		c.configValidateCommand(&opts), c.configPlanCommand(&opts), c.configHistoryCommand(&opts),
+	)
 	for _, sub := range cmd.Commands() {
 		sub.Flags().StringVar(&opts.company, "company", "", "whose configuration; otherwise that of all who have none of their own")
 		c.askFlag(sub)
@@ -78,32 +93,44 @@ func (c *cli) configHistoryCommand(opts *configOptions) *cobra.Command {
 }
 
 func (c *cli) configSetCommand(opts *configOptions) *cobra.Command {
+	cmd := c.changeCommand(opts, func(ctx context.Context, host *admin.Client, plugin string, change configuration.Change) error {
+		kept, err := host.Configure(ctx, plugin, change)
+		if err == nil {
+			c.printKept(kept)
+		}
+		return err
+	})
+	cmd.Use, cmd.Short, cmd.Long = "set PLUGIN JSON|-|@FILE", "Give a plugin another configuration", configSetText
+	cmd.Example = `  airi-host config set welcome '{"language":"en"}'` + "\n" + `  airi-host config set welcome --patch '{"language":null}'`
+	return cmd
+}
+
+// changeCommand is one that takes a PLUGIN and a configuration.
+func (c *cli) changeCommand(opts *configOptions, do func(context.Context, *admin.Client, string, configuration.Change) error) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "set PLUGIN JSON|-|@FILE", Short: "Give a plugin another configuration", Long: configSetText,
-		Example: `  airi-host config set welcome '{"language":"en"}'` + "\n" + `  airi-host config set welcome --patch '{"language":null}'`,
-		Args:    c.arguments(2, 2, "a PLUGIN and its configuration: JSON, - or @FILE"),
+		Args: c.arguments(2, 2, "a PLUGIN and its configuration: JSON, - or @FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			change, err := c.change(args[1], opts, cmd.Flags().Changed("revision"))
 			if err != nil {
 				return err
 			}
 			return c.ask(cmd.Context(), func(ctx context.Context, host *admin.Client) error {
-				kept, err := host.Configure(ctx, args[0], change)
-				if err == nil {
-					c.printKept(kept)
-				}
-				return err
+				return do(ctx, host, args[0], change)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&opts.patch, "patch", false, "change only the members that are given")
-	cmd.Flags().Int64Var(&opts.revision, "revision", 0, "the revision that the change began from, 0 for none")
+	revisionFlag(cmd, opts)
 	return cmd
 }
 
+func revisionFlag(cmd *cobra.Command, opts *configOptions) {
+	cmd.Flags().Int64Var(&opts.revision, "revision", 0, "the revision that the change began from, 0 for none")
+}
+
 // change is what is to be set.
-func (c *cli) change(text string, opts *configOptions, based bool) (change admin.ConfigurationChange, err error) {
-	change = admin.ConfigurationChange{Company: opts.company, Patch: opts.patch}
+func (c *cli) change(text string, opts *configOptions, based bool) (change configuration.Change, err error) {
+	change = configuration.Change{Company: opts.company, Patch: opts.patch}
 	if based {
 		change.Base = &opts.revision
 	}
@@ -129,7 +156,7 @@ func inputFrom(name string) (json.RawMessage, error) {
 	return parseInput(text)
 }
 
-func (c *cli) printConfiguration(one admin.Configuration) {
+func (c *cli) printConfiguration(one configuration.Configuration) {
 	if c.json() {
 		c.encodeAs("configuration", one)
 		return
@@ -137,14 +164,15 @@ func (c *cli) printConfiguration(one admin.Configuration) {
 	c.write(compact(one.Value))
 }
 
-func (c *cli) printKept(one admin.Configuration) {
+func (c *cli) printKept(one configuration.Configuration) {
 	if c.json() {
 		c.encodeAs("configuration", one)
 	}
 	c.say("%s has revision %d of its configuration", printable(one.Plugin), one.Revision)
+	c.printWarnings(one.Warnings)
 }
 
-func (c *cli) printHistory(all []admin.Configuration) {
+func (c *cli) printHistory(all []configuration.Configuration) {
 	for _, one := range all {
 		if c.json() {
 			c.encodeAs("configuration", one)

@@ -43,7 +43,7 @@ func (c *cli) eventsCommand() *cobra.Command {
 		},
 	}
 	linesFlag(cmd, &lines, &follow)
-	cmd.Flags().StringVar(&kinds, "kind", "", "only some kinds: phase, waiting, capability, dropped, restart, with commas in between")
+	cmd.Flags().StringVar(&kinds, "kind", "", "only some kinds: phase, waiting, capability, dropped, restart, configuring, with commas in between")
 	return cmd
 }
 
@@ -95,6 +95,8 @@ func (l layout) streamed(line []byte) (string, error) {
 		return shown(line, l.restart)
 	case actors.KindCapability.String():
 		return shown(line, l.capability)
+	case actors.KindConfiguration.String():
+		return shown(line, l.configuration)
 	case actors.KindDropped.String():
 		return shown(line, l.dropped)
 	case actors.KindLog.String():
@@ -119,6 +121,14 @@ func (l layout) capability(e actors.CapabilityChanged) string {
 		from = "new"
 	}
 	return l.line(e.At.Local(), e.Plugin, printable(sentence(fmt.Sprintf("%s  %s → %s", e.Key, from, e.To), e.Reason)))
+}
+
+func (l layout) configuration(e actors.ConfigurationStatus) string {
+	what := fmt.Sprintf("configuration  %s %s %d%%", e.Step, e.State, int(e.Progress*100))
+	if e.Company != "" {
+		what += " for " + e.Company
+	}
+	return l.line(e.At.Local(), e.Plugin, printable(sentence(what, e.Note)))
 }
 
 func (l layout) dropped(e actors.Dropped) string {

@@ -67,7 +67,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		},
 	}
 	if st.db != nil {
-		o.Configurations = newRegistrar(h, st.db)
+		o.Configurations = h.configurator(st.db)
 		o.Disabled = st.disabled.has
 		o.SetDisabled = func(ctx context.Context, plugin string, is bool) error {
 			return st.disabled.set(ctx, st.db, plugin, is)

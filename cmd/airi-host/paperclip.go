@@ -8,7 +8,7 @@ import (
 // paperclipServices are what its workers may ask of the host, which keeps in st what
 // they leave there. What they are given as secrets is hidden, if hidden is not nil.
 func paperclipServices(p protocol.Plugins, st *state, s *settings, limits services.HTTP, hidden *hush) map[string]protocol.Service {
-	o := services.Options{Config: st.configs.pluginConfig, Store: stateIn(st.db), Secrets: s.secrets(), HTTP: limits}
+	o := services.Options{Config: st.configs.Value, Store: stateIn(st.db), Secrets: s.secrets(), HTTP: limits}
 	if st.db != nil {
 		o.Entities, o.Auditor = st.db, st.db
 	}

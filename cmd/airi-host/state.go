@@ -62,7 +62,7 @@ func (c *cli) openState(ctx context.Context, once bool) (*state, error) {
 	}
 	st.configs.settings = c.settings
 	if st.temporary {
-		return st, nil
+		return st, st.configs.load(ctx, nil)
 	}
 	if st.db, err = openStore(ctx, st.dir); err != nil {
 		return nil, err

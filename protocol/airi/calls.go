@@ -34,7 +34,7 @@ type call struct {
 func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
 	key := in.Call.Key
 	switch {
-	case key == "" || strings.HasPrefix(key, ReservedPrefix):
+	case key == "" || strings.HasPrefix(key, ReservedPrefix) && key != validateTag:
 		return append(out, protocol.Complete{ID: in.ID, Err: d.fault(protocol.CodeNotFound,
 			fmt.Sprintf("expected the tag of one of its invoke handlers, got %q", clip(key)))})
 	case len(d.calls) >= d.settings.Pending():

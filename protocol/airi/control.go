@@ -46,6 +46,9 @@ const functionPrefix = "eventa-invoke-fn-"
 // control takes an event of the bridge's own.
 func (d *driver) control(f Frame, out []protocol.Effect) []protocol.Effect {
 	if s := readStep(f); s.kind == stepReceive || s.kind == stepReceiveError {
+		if s.tag == validateTag {
+			return d.answered(s, f.ID, out)
+		}
 		return d.ran(s, f.ID, out)
 	}
 	said := readNotice(f.Body)

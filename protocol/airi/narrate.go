@@ -19,6 +19,8 @@ const (
 	eventConfigNeeded  = "module:configuration:needed"
 	eventConfigured    = "module:configuration:configured"
 	eventStatus        = "module:status"
+	eventStatusChange  = "module:status:change"
+	eventConfigCommit  = "module:configuration:commit"
 )
 
 // narrate finds the words for a moment. The order of events and of their members
@@ -46,6 +48,8 @@ func narrate(m protocol.Moment) []protocol.Event {
 		return events(event(eventPrepared, prepared{Identity: self}), status(self, "prepared"))
 	case protocol.MomentConfigurationNeeded:
 		return configurationNeeded(self, m)
+	case protocol.MomentCommitted:
+		return events(event(eventConfigCommit, configured{Identity: self, Config: configOf(m.Config)}))
 	case protocol.MomentConfigured:
 		return events(
 			event(eventConfigured, configured{Identity: self, Config: configOf(m.Config)}),

@@ -72,7 +72,7 @@ func codeFor(err error, from end) json.RawMessage {
 			code = codeCapabilityDenied
 		}
 	case protocol.CodeCancelled, protocol.CodeNotFound, protocol.CodeInvalid, protocol.CodeAmbiguous,
-		protocol.CodeConfiguration, protocol.CodeWire, protocol.CodeInternal:
+		protocol.CodeConfiguration, protocol.CodeConflict, protocol.CodeWire, protocol.CodeInternal:
 	}
 	return number(code)
 }

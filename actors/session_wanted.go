@@ -1,0 +1,72 @@
+package actors
+
+import (
+	"fmt"
+
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// A plugin asks to go back: to be prepared anew, or to be configured.
+
+// heed passes on what an event of a plugin's channel asks for.
+func (h *Host) heed(who *handle, e protocol.Event) {
+	d, ok := who.dialect.(protocol.Heeding)
+	if !ok {
+		return
+	}
+	if want, asks := d.Wants(e); asks {
+		who.self.tell(wanted{want})
+	}
+}
+
+// waysBack are the phases that a plugin may ask for.
+var waysBack = map[lifecycle.State]lifecycle.Event{
+	lifecycle.Announced:           lifecycle.SessionReannounce,
+	lifecycle.ConfigurationNeeded: lifecycle.SessionConfigurationNeeded,
+}
+
+func (s *session) onWanted(m wanted) {
+	back, known := waysBack[lifecycle.State(m.Phase)]
+	switch {
+	case s.end != living:
+	case !known:
+		s.unwanted(m, "expected announced or configuration-needed")
+	case !lifecycle.Session.Can(s.phase, back):
+		s.unwanted(m, "it is "+string(s.phase)+", from where no way leads there")
+	case back == lifecycle.SessionReannounce:
+		s.reannounce(m.Reason)
+	default:
+		s.askConfiguration(wantedFor(m.Reason, "the plugin asks for another configuration"), false)
+		s.shut(unconfigured(s.h.Plugin), nil)
+	}
+}
+
+// unwanted counts a request that is not followed.
+func (s *session) unwanted(m wanted, why string) {
+	s.host.drop(s.h, "status-change", fmt.Sprintf("the plugin asked to be %s: %s", clip(m.Phase), why), 1)
+}
+
+func wantedFor(given, otherwise string) string {
+	if given == "" {
+		return otherwise
+	}
+	return clip(given)
+}
+
+// reannounce has a ready session go through its preparation once more: what it requires
+// is awaited, init and setup run again, with the configuration that is in force.
+func (s *session) reannounce(reason string) {
+	reason = wantedFor(reason, "the plugin asks to be prepared anew")
+	if !s.enter(lifecycle.Announced, reason) {
+		return
+	}
+	if s.watching {
+		s.watching = false
+		s.host.registry.tell(unwatchNeeds{s.self, s.h.Plugin})
+	}
+	s.inited, s.settled, s.met = false, false, false
+	s.shut("plugin "+s.h.Plugin+" is prepared anew: "+reason, nil)
+	s.say(protocol.Moment{What: protocol.MomentAnnounced})
+	s.prepareAgain()
+}
