@@ -300,9 +300,9 @@ func TestTiming_ofTheEcosystemHoldsUnlessSomebodySaysOtherwise(t *testing.T) {
 
 		h := startHostWith(t, Options{Dialects: []protocol.Dialect{paperclip.Dialect{}}, Timeouts: Timeouts{Stop: time.Second}})
 		m := newbornFields(bounded(func(own *manifest.Timeouts) { own.Setup = time.Minute }))
-		require.Equal(t, time.Minute, h.timeoutsOf(m).Setup, "the manifest's")
-		require.Equal(t, time.Second, h.timeoutsOf(m).Stop, "the host's")
-		require.Equal(t, 15*time.Second, h.timeoutsOf(newbornFields()).Setup, "the ecosystem's")
+		require.Equal(t, time.Minute, h.timeoutsOf(m, h.bounds.Load()).Setup, "the manifest's")
+		require.Equal(t, time.Second, h.timeoutsOf(m, h.bounds.Load()).Stop, "the host's")
+		require.Equal(t, 15*time.Second, h.timeoutsOf(newbornFields(), h.bounds.Load()).Setup, "the ecosystem's")
 	})
 }
 

@@ -103,6 +103,7 @@ func (h *Host) supervisor(m *manifest.Manifest) (*ref, error) {
 }
 
 func (h *Host) newHandle(m *manifest.Manifest) *handle {
+	now := h.bounds.Load()
 	index := int(h.nextIndex.Add(1) - 1)
 	name := m.PluginName()
 	return &handle{
@@ -110,8 +111,8 @@ func (h *Host) newHandle(m *manifest.Manifest) *handle {
 		module:   protocol.Module{Name: m.Name, Index: index, ID: fmt.Sprintf("%s-%d", name, index), Plugin: name},
 		man:      m,
 		dialect:  h.dialects[m.Dialect],
-		timeouts: h.timeoutsOf(m),
-		pending:  orDefault(m.Host.Limits.PendingCalls, h.limits.Pending),
+		timeouts: h.timeoutsOf(m, now),
+		bounds:   now,
 		needs:    m.Host.Requires,
 		phase:    lifecycle.Session.Initial(),
 		since:    time.Now(),
@@ -120,11 +121,11 @@ func (h *Host) newHandle(m *manifest.Manifest) *handle {
 
 // timeoutsOf lays a manifest's own limits over those that were given to the host,
 // and these over its ecosystem's.
-func (h *Host) timeoutsOf(m *manifest.Manifest) Timeouts {
-	own, usual := m.Host.Timeouts, h.timeouts
+func (h *Host) timeoutsOf(m *manifest.Manifest, now *bounds) Timeouts {
+	own, usual := m.Host.Timeouts, now.timeouts
 	if timing, ok := h.dialects[m.Dialect].(protocol.Timing); ok {
-		usual.Setup = orDefault(h.given.Setup, orDefault(timing.StepTimeout(protocol.StepSetup), usual.Setup))
-		usual.Stop = orDefault(h.given.Stop, orDefault(timing.StepTimeout(protocol.StepStop), usual.Stop))
+		usual.Setup = orDefault(now.given.Setup, orDefault(timing.StepTimeout(protocol.StepSetup), usual.Setup))
+		usual.Stop = orDefault(now.given.Stop, orDefault(timing.StepTimeout(protocol.StepStop), usual.Stop))
 	}
 	return Timeouts{
 		Load:         orDefault(own.Load, usual.Load),
@@ -132,8 +133,8 @@ func (h *Host) timeoutsOf(m *manifest.Manifest) Timeouts {
 		Setup:        orDefault(own.Setup, usual.Setup),
 		Stop:         orDefault(own.Stop, usual.Stop),
 		Drain:        usual.Drain,
-		Call:         orDefault(own.Call, h.timeouts.Call),
-		Idle:         orDefault(own.Idle, h.timeouts.Idle),
-		Capabilities: orDefault(own.Capabilities, h.timeouts.Capabilities),
+		Call:         orDefault(own.Call, usual.Call),
+		Idle:         orDefault(own.Idle, usual.Idle),
+		Capabilities: orDefault(own.Capabilities, usual.Capabilities),
 	}
 }

@@ -28,16 +28,22 @@ type WorkerInfo struct {
 
 // crashes is a supervisor's memory. The supervisor writes it, anybody reads it.
 type crashes struct {
+	mu     sync.Mutex
 	policy RestartPolicy
-
-	mu   sync.Mutex
-	info WorkerInfo
+	info   WorkerInfo
 	// readySince is when the running session became ready; zero when none is.
 	readySince time.Time
 }
 
 func newCrashes(policy RestartPolicy) *crashes {
 	return &crashes{policy: policy, info: WorkerInfo{State: lifecycle.Worker.Initial()}}
+}
+
+// follow goes by a policy from now on.
+func (c *crashes) follow(policy RestartPolicy) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.policy = policy
 }
 
 // snapshot tells what is known now.

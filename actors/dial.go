@@ -82,8 +82,8 @@ func (h *Host) maxRecord(own int, who *handle) int {
 	switch {
 	case own > 0:
 		return own
-	case h.limits.Frame > 0 || !ok:
-		return h.limits.Frame
+	case who.bounds.limits.Frame > 0 || !ok:
+		return who.bounds.limits.Frame
 	default:
 		return framing.MaxFrame()
 	}

@@ -29,7 +29,7 @@ import (
 func (h *Host) fanOut(ctx context.Context, c protocol.Call, began time.Time) {
 	var all sync.WaitGroup
 	for _, who := range h.audience(c) {
-		t, full := who.hears.enter(len(c.Input), h.limits)
+		t, full := who.hears.enter(len(c.Input), who.bounds.limits)
 		switch {
 		case full != nil:
 			h.drop(who, "event", c.Key+": "+full.Error(), 1)

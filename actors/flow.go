@@ -32,7 +32,7 @@ func (p *peer) newFlow(s *serving, e *protocol.Serve) *flow {
 	f := &flow{peer: p, key: e.Call.Key}
 	f.ctx, f.cancel = context.WithCancelCause(s)
 	if e.Feeds {
-		f.input = newBacklog(p.host.limits)
+		f.input = newBacklog(p.h.bounds.limits)
 		e.Call.Feed = f.input.all(f.ctx)
 	}
 	if e.Follows {

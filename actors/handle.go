@@ -25,9 +25,9 @@ type handle struct {
 	// sup is the plugin's supervisor, crashes its memory.
 	sup     *ref
 	crashes *crashes
-	// timeouts and pending are the limits in force for this plugin.
+	// timeouts are the limits on time in force for this session, bounds all others.
 	timeouts Timeouts
-	pending  int
+	bounds   *bounds
 
 	// config is the configuration in force; nil before there is one, and for the empty
 	// one of a plugin that was given none.

@@ -12,7 +12,6 @@ import (
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
-	"github.com/airi-host/airi-host/transport/process"
 )
 
 // Host runs plugins. All its methods may be called from any goroutine; what they
@@ -35,12 +34,8 @@ type Host struct {
 	connect  connector
 	runtime  manifest.Runtime
 	versions protocol.VersionRequest
-	// given are the limits on time as they were given, timeouts with the defaults.
-	given    Timeouts
-	timeouts Timeouts
-	limits   Limits
-	ladder   process.Ladder
-	restart  RestartPolicy
+	// bounds are those of the sessions that begin.
+	bounds atomic.Pointer[bounds]
 	// memory keeps crashes for the next host; nil if nobody does.
 	memory CrashMemory
 	// logEvents are the kinds of events that go to the log.
@@ -77,11 +72,11 @@ func New(opts Options) (*Host, error) {
 	h := &Host{
 		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, observe: opts.Observe, runtime: opts.Runtime,
 		permits: opts.MayInvoke, denied: opts.Denied,
-		versions: opts.Versions, given: opts.Timeouts, timeouts: opts.Timeouts.withDefaults(), limits: opts.Limits.withDefaults(), ladder: opts.Ladder,
-		restart: opts.Restart.withDefaults(), memory: opts.Memory, version: opts.Version, mark: opts.Owner,
+		versions: opts.Versions, memory: opts.Memory, version: opts.Version, mark: opts.Owner,
 		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, sessions: map[string]*handle{},
 		plugins: map[string]*handle{}, logs: map[string]*logRing{},
 	}
+	h.SetBounds(Bounds{Timeouts: opts.Timeouts, Limits: opts.Limits, Ladder: opts.Ladder, Restart: opts.Restart})
 	h.connect = h.startWorker
 	h.fillDefaults()
 	for i, d := range opts.Dialects {

@@ -93,7 +93,7 @@ func (h *Host) Wait(ctx context.Context, timeout time.Duration, key string) (*ca
 	if err := h.alive(); err != nil {
 		return nil, err
 	}
-	d, err := h.caps.Wait(ctx, capability.Key(key), orDefault(timeout, h.timeouts.Capabilities))
+	d, err := h.caps.Wait(ctx, capability.Key(key), orDefault(timeout, h.bounds.Load().timeouts.Capabilities))
 	if err != nil {
 		return nil, closedToShutdown(err)
 	}
@@ -110,7 +110,7 @@ func (h *Host) WaitAll(ctx context.Context, timeout time.Duration, keys ...strin
 	for i, k := range keys {
 		list[i] = capability.Key(k)
 	}
-	err := h.caps.WaitAll(ctx, list, orDefault(timeout, h.timeouts.Capabilities))
+	err := h.caps.WaitAll(ctx, list, orDefault(timeout, h.bounds.Load().timeouts.Capabilities))
 	return closedToShutdown(err)
 }
 

@@ -183,10 +183,10 @@ func usualLimit(c protocol.Call, who *handle, began time.Time) limit {
 // callOn makes one call at one session.
 func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit) (result json.RawMessage, err error) {
 	defer func() { who.tally(c, result, err) }()
-	if n := who.inFlight.Add(1) + who.busy.Load(); n > int64(who.pending) {
+	if n := who.inFlight.Add(1) + who.busy.Load(); n > int64(who.pending()) {
 		who.inFlight.Add(-1)
 		return nil, failure(protocol.CodeOverloaded, who.Plugin, fmt.Sprintf(
-			"plugin %s has %d calls in flight, its limit: try again later, or raise airi-host.limits.pendingCalls", who.Plugin, who.pending))
+			"plugin %s has %d calls in flight, its limit: try again later, or raise airi-host.limits.pendingCalls", who.Plugin, who.pending()))
 	}
 	defer who.callOver()
 	c.Deadline = l.at

@@ -62,7 +62,7 @@ func (h *Host) record(who *handle, line Logged) {
 	h.mu.Lock()
 	ring := h.logs[who.Plugin]
 	if ring == nil {
-		ring = &logRing{max: orDefault(who.man.Host.Limits.LogLines, h.limits.LogLines)}
+		ring = &logRing{max: orDefault(who.man.Host.Limits.LogLines, who.bounds.limits.LogLines)}
 		h.logs[who.Plugin] = ring
 	}
 	h.mu.Unlock()

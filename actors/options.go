@@ -160,6 +160,12 @@ type Limits struct {
 	// beside one event: 8 MiB. The next event is not for it, counted as dropped, and
 	// its emitter does not wait for it. What waits for a peer is bounded by Pending.
 	Events, EventBytes int
+	// OwedFrames is how many frames may wait for a peer that reads too slowly and has to
+	// get them all the same, answers to what it asked and the steps of its life: 65,536.
+	// OwedBytes is how many bytes they may have, beside one frame: 16 MiB. It is the
+	// peer that decides how much it asks for at once: one that goes on without reading
+	// is ended.
+	OwedFrames, OwedBytes int
 }
 
 const (
@@ -169,6 +175,8 @@ const (
 	defaultStreamBytes = 8 << 20
 	defaultEvents      = 1024
 	defaultEventBytes  = 8 << 20
+	defaultOwedFrames  = 65_536
+	defaultOwedBytes   = 16 << 20
 )
 
 func (l Limits) withDefaults() Limits {
@@ -183,6 +191,9 @@ func (l Limits) withDefaults() Limits {
 
 		Events:     orDefault(l.Events, defaultEvents),
 		EventBytes: orDefault(l.EventBytes, defaultEventBytes),
+
+		OwedFrames: orDefault(l.OwedFrames, defaultOwedFrames),
+		OwedBytes:  orDefault(l.OwedBytes, defaultOwedBytes),
 	}
 }
 

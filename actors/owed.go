@@ -12,7 +12,7 @@ import (
 // owed are frames that a peer has to get, though it reads too slowly to have room for
 // them: answers to what it asked, the steps of its life, that a call is given up. They
 // wait in order until there is room; until then nothing else is sent, so that calls are
-// refused and streams wait. The peer's lock guards it.
+// refused and streams wait. How many there may be is Limits.OwedFrames. The peer's lock guards it.
 type owed struct {
 	frames [][]byte
 	bytes  int
@@ -20,13 +20,6 @@ type owed struct {
 	pause time.Duration
 	bell  *time.Timer
 }
-
-// How much a peer can be owed, beside one frame. It is the peer that decides how much it
-// asks for at once: one that goes on without reading is ended.
-const (
-	mostOwed      = 65_536
-	mostOwedBytes = 16 << 20
-)
 
 // isOwed tells whether what an input gives rise to has to get to the peer.
 func isOwed(cause protocol.Input) bool {
@@ -39,8 +32,8 @@ func isOwed(cause protocol.Input) bool {
 
 // owe lets a frame wait, and tells whether it may. It runs under the lock.
 func (p *peer) owe(frame []byte) bool {
-	o := &p.owed
-	if len(o.frames) >= mostOwed || o.bytes >= mostOwedBytes {
+	o, most := &p.owed, p.h.bounds.limits
+	if len(o.frames) >= most.OwedFrames || o.bytes >= most.OwedBytes {
 		return false
 	}
 	o.frames = append(o.frames, bytes.Clone(frame))

@@ -17,9 +17,9 @@ import (
 )
 
 // narrow is a far end whose pipe takes two frames, and which may ask for "quick".
-func narrow(t *testing.T) *far {
+func narrow(t *testing.T, limits Limits) *far {
 	t.Helper()
-	f := ready(t, Options{}, memory.Options{QueueRecords: 2}, plain{}, "tool:a")
+	f := ready(t, Options{Limits: limits}, memory.Options{QueueRecords: 2}, plain{}, "tool:a")
 	f.host.methods = map[string]map[string]protocol.Service{"plain": {"quick": protocol.QuickFunc(
 		func(_ context.Context, c protocol.Call) (json.RawMessage, error) { return c.Input, nil })}}
 	return f
@@ -37,7 +37,7 @@ func (f *far) asks(n int) {
 
 func TestOwed_answersWaitForWhoDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := narrow(t)
+		f := narrow(t, Limits{})
 		f.asks(1000)
 		f.says("say a refusal")
 		_, err := f.host.Invoke(t.Context(), protocol.Call{Key: "tool:a"})
@@ -57,7 +57,7 @@ func TestOwed_answersWaitForWhoDoesNotRead(t *testing.T) {
 
 func TestOwed_aCancelArrivesAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := narrow(t)
+		f := narrow(t, Limits{})
 		done := beginCall(t, f.host, protocol.Call{Key: "tool:a", Deadline: time.Now().Add(time.Second)})
 		f.says("say x")
 		require.Equal(t, protocol.CodeTimeout, protocol.CodeOf((<-done).err))
@@ -66,14 +66,19 @@ func TestOwed_aCancelArrivesAllTheSame(t *testing.T) {
 }
 
 func TestOwed_whoNeverReadsIsEnded(t *testing.T) {
-	for name, ask := range map[string]func(*far){
-		"answers":    func(f *far) { f.asks(mostOwed + 3) },
-		"many bytes": func(f *far) { f.says(strings.Repeat("say "+strings.Repeat("x", 1<<20)+"\n", 19) + "say x") },
+	for name, test := range map[string]struct {
+		limits Limits
+		ask    func(*far)
+	}{
+		"answers":         {Limits{}, func(f *far) { f.asks(defaultOwedFrames + 3) }},
+		"many bytes":      {Limits{}, func(f *far) { f.says(strings.Repeat("say "+strings.Repeat("x", 1<<20)+"\n", 19) + "say x") }},
+		"a few answers":   {Limits{OwedFrames: 3}, func(f *far) { f.asks(6) }},
+		"a bit too large": {Limits{OwedBytes: 10}, func(f *far) { f.says("say 1234567890\nsay 1234567890\nsay 1234567890\nsay 1234567890") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := narrow(t)
-				ask(f)
+				f := narrow(t, test.limits)
+				test.ask(f)
 				settle()
 				failed := wantPhase(t, f.host, "far", lifecycle.Failed)
 				require.Contains(t, failed.Reason, "plugin far: the peer reads too slowly: the send queue is full")

@@ -102,8 +102,8 @@ var _ link = (*peer)(nil)
 func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *peer {
 	p := &peer{
 		host: h, h: who, codec: d.Codec(), conn: conn,
-		driver: d.NewDriver(protocol.Settings{Plugin: who.Plugin, Session: who.Session, MaxPending: who.pending}),
-		gate:   newGate(h.limits.Facts), over: make(chan struct{}),
+		driver: d.NewDriver(protocol.Settings{Plugin: who.Plugin, Session: who.Session, MaxPending: who.pending()}),
+		gate:   newGate(who.bounds.limits.Facts), over: make(chan struct{}),
 		calls: map[protocol.CallID]*call{}, serving: map[protocol.RequestID]*serving{},
 		timers: map[protocol.TimerID]*time.Timer{}, resume: make(chan struct{}, 1),
 	}
@@ -241,7 +241,7 @@ func (p *peer) finish(why error) {
 	}
 	p.close(why)
 	if p.worker != nil {
-		report, err := p.worker.Stop(context.Background(), p.host.ladder)
+		report, err := p.worker.Stop(context.Background(), p.h.bounds.ladder)
 		p.awaitLog()
 		p.tellEnd(report, err)
 	}

@@ -107,7 +107,7 @@ func (h *Host) stopOrKill(ctx context.Context, who *handle) error {
 		return nil
 	}
 	who.self.tell(kill{})
-	late := time.NewTimer(killPatience + max(h.ladder.Kill, 0))
+	late := time.NewTimer(killPatience + max(who.bounds.ladder.Kill, 0))
 	defer late.Stop()
 	select {
 	case <-who.self.gone:

@@ -105,7 +105,7 @@ func (h *Host) throughStream(ctx context.Context, to callee, who *handle, c prot
 
 // newStream begins what the call has; its idle limit runs from now on.
 func (h *Host) newStream(ctx context.Context, who *handle, c protocol.Call, l limit) *stream {
-	s := &stream{host: h, who: who, caller: ctx, follow: c.Progress, source: c.Feed, offers: make(chan handover), backlog: newBacklog(h.limits), idle: l.idle}
+	s := &stream{host: h, who: who, caller: ctx, follow: c.Progress, source: c.Feed, offers: make(chan handover), backlog: newBacklog(h.boundsOf(who).limits), idle: l.idle}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	if !l.at.IsZero() {
 		s.ctx, s.release = context.WithDeadline(s.ctx, l.at)

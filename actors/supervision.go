@@ -30,6 +30,7 @@ func (p *supervisor) onSessionCrashed(m sessionCrashed) {
 		return
 	}
 	now := time.Now()
+	p.crashes.follow(p.host.bounds.Load().restart)
 	if m.former {
 		next = p.crashes.resume(now)
 	} else {

@@ -104,7 +104,7 @@ type (
 )
 
 func newSupervisor(h *Host, name string, self *ref) *supervisor {
-	p := &supervisor{host: h, name: name, self: self, worker: lifecycle.Worker.Initial(), crashes: newCrashes(h.restart)}
+	p := &supervisor{host: h, name: name, self: self, worker: lifecycle.Worker.Initial(), crashes: newCrashes(h.bounds.Load().restart)}
 	if h.memory != nil {
 		p.crashes.recall(h.memory.Recall(name))
 	}
