@@ -84,6 +84,9 @@ func (h *Host) Capabilities() []capability.Descriptor { return h.snapshot().List
 // Offers lists every offer of every owner.
 func (h *Host) Offers() []capability.Offer { return h.snapshot().Offers() }
 
+// Revision counts the changes of what is offered: while it stays, so do the Offers.
+func (h *Host) Revision() uint64 { return h.snapshot().Revision() }
+
 func (h *Host) snapshot() *capability.Snapshot { return h.caps.Snapshot() }
 
 // Wait returns when the capability is ready. A timeout of 0 or less means the

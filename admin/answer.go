@@ -20,7 +20,10 @@ import (
 //	unauthorized                            401
 //	denied                                  403
 //	not-found                               404
+//	method                                  405
+//	slow                                    408
 //	ambiguous, cancelled, conflict          409
+//	too-large                               413
 //	configuration                           422
 //	overloaded                              429
 //	internal, failed                        500
@@ -48,6 +51,11 @@ const (
 	codeOverloaded = protocol.CodeOverloaded
 	codeInternal   = protocol.CodeInternal
 	codeDenied     = protocol.CodeDenied
+	// codeTooLarge, codeSlow and codeMethod are of requests to plugins' endpoints: the body
+	// is too large, did not come in time, and the path is there for other methods.
+	codeTooLarge protocol.Code = "too-large"
+	codeSlow     protocol.Code = "slow"
+	codeMethod   protocol.Code = "method"
 	// codeUnauthorized: there is no token, or a wrong one.
 	codeUnauthorized protocol.Code = "unauthorized"
 	// CodePlugin: the plugin failed the call, in its own words.
@@ -61,6 +69,9 @@ var statuses = map[protocol.Code]int{
 	codeDenied:                  http.StatusForbidden,
 	codeUnauthorized:            http.StatusUnauthorized,
 	codeNotFound:                http.StatusNotFound,
+	codeMethod:                  http.StatusMethodNotAllowed,
+	codeSlow:                    http.StatusRequestTimeout,
+	codeTooLarge:                http.StatusRequestEntityTooLarge,
 	protocol.CodeAmbiguous:      http.StatusConflict,
 	protocol.CodeCancelled:      http.StatusConflict,
 	protocol.CodeConflict:       http.StatusConflict,

@@ -47,6 +47,13 @@
 //
 // What is in version 1 stays: members and events are added, none is changed.
 //
+// # Plugins' endpoints
+//
+// What plugins offer as "http:METHOD /path" and "webhook:KEY" is served below
+// /plugins/NAME/…, within the bounds of Endpoints and apart from all else, to whoever
+// has the token, and to everybody where the plugin says so. docs/endpoints.md is about
+// who may ask, and what is passed on in both directions.
+//
 // # Who may ask
 //
 // Whoever reaches a Unix socket. Over TCP a web page must not command the host, so that

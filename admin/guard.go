@@ -41,7 +41,7 @@ func (g Guard) around(next http.Handler) http.Handler {
 			answerFailure(w, f)
 			return
 		}
-		if g.crossed(w, r) {
+		if g.crossed(w, r, "GET, POST") {
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -49,6 +49,21 @@ func (g Guard) around(next http.Handler) http.Handler {
 }
 
 func (g Guard) refusal(r *http.Request) (f Failure, refused bool) {
+	f, refused = g.stranger(r)
+	switch {
+	case refused:
+	case r.URL.Path != pathHealth && r.Method != http.MethodOptions && !g.knows(r.Header.Get("Authorization")):
+		f = Failure{Code: codeUnauthorized, Message: "expected the header \"Authorization: Bearer TOKEN\", with the token of the host's --token-file"}
+	case g.Loopback && g.Token == "" && isConfiguration(r.URL.Path):
+		f = Failure{Code: codeDenied, Message: "a configuration may hold secrets, and every user of this machine may ask here: use airi-host config, which asks through the control socket, or give the host a --token-file"}
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// stranger refuses who calls this machine by another name, and web pages.
+func (g Guard) stranger(r *http.Request) (f Failure, refused bool) {
 	origin := r.Header.Get("Origin")
 	switch {
 	case g.Loopback && !isLoopbackHost(r.Host):
@@ -57,10 +72,6 @@ func (g Guard) refusal(r *http.Request) (f Failure, refused bool) {
 		f = Failure{Code: codeDenied, Message: "the request comes from the web page " + quoted(origin) + ", which may not ask this host: list it with --allow-origin"}
 	case origin == "" && isForeign(r.Header.Get("Sec-Fetch-Site")):
 		f = Failure{Code: codeDenied, Message: "the request comes from a web page, which may not ask this host"}
-	case r.URL.Path != pathHealth && r.Method != http.MethodOptions && !g.knows(r.Header.Get("Authorization")):
-		f = Failure{Code: codeUnauthorized, Message: "expected the header \"Authorization: Bearer TOKEN\", with the token of the host's --token-file"}
-	case g.Loopback && g.Token == "" && isConfiguration(r.URL.Path):
-		f = Failure{Code: codeDenied, Message: "a configuration may hold secrets, and every user of this machine may ask here: use airi-host config, which asks through the control socket, or give the host a --token-file"}
 	default:
 		return f, false
 	}
@@ -94,11 +105,11 @@ func (g Guard) knows(authorization string) bool {
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
-// crossed lets the pages of listed origins read what they asked for; it tells whether
-// the request was only the browser's question whether it may.
-func (g Guard) crossed(w http.ResponseWriter, r *http.Request) bool {
+// crossed lets the pages of listed origins read what they asked for by one of the
+// methods; it tells whether the request was only the browser's question whether it may.
+func (g Guard) crossed(w http.ResponseWriter, r *http.Request, methods string) bool {
 	origin := r.Header.Get("Origin")
-	if origin == "" {
+	if origin == "" || !slices.Contains(g.Origins, origin) {
 		return false
 	}
 	head := w.Header()
@@ -107,7 +118,7 @@ func (g Guard) crossed(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodOptions {
 		return false
 	}
-	head.Set("Access-Control-Allow-Methods", "GET, POST")
+	head.Set("Access-Control-Allow-Methods", methods)
 	head.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
 	w.WriteHeader(http.StatusNoContent)
 	return true

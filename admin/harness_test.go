@@ -88,7 +88,7 @@ func start(t *testing.T, opts Options) *running {
 func startGuarded(t testing.TB, opts Options, g Guard) *running {
 	t.Helper()
 	metrics := NewMetrics()
-	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"talker": talker()}, Observe: metrics.Observe})
+	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"talker": talker(), "web": web(), "@acme/web": web()}, Observe: metrics.Observe})
 	require.NoError(t, err)
 	opts.Metrics = metrics
 	if opts.Plugins == nil {

@@ -122,6 +122,9 @@ var (
 	descOffers   = describe("capabilities", "Offers by state.", "state")
 	descFollow   = describe("followers", "Who follows events and logs.")
 	descWaiting  = describe("follower_lines", "Lines that wait for followers.")
+	descAsked    = describe("endpoint_requests", "Requests to plugins' endpoints that are being served.")
+	descAnswered = describe("endpoint_answers_total", "Answers to requests below /plugins, by the first digit of the status.", "status")
+	descHeaders  = describe("endpoint_headers_dropped_total", "Headers of plugins' answers that were not passed on.")
 	descMissed   = describe("follower_missed_total", "Lines that followers missed since they were too slow.")
 )
 
@@ -129,7 +132,7 @@ var (
 func (standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descInfo, descStarted, descSessions, descFlight, descBusy, descCrashes, descGivenUp, descDropped, descOffers,
-		descFollow, descWaiting, descMissed,
+		descFollow, descWaiting, descMissed, descAsked, descAnswered, descHeaders,
 	} {
 		to <- d
 	}
@@ -171,6 +174,11 @@ func (c standing) Collect(to chan<- prometheus.Metric) {
 	put(descFollow, prometheus.GaugeValue, float64(n))
 	put(descWaiting, prometheus.GaugeValue, float64(waiting))
 	put(descMissed, prometheus.CounterValue, float64(missed))
+	put(descAsked, prometheus.GaugeValue, float64(s.endpoints.busy()))
+	for class := 2; class <= 5; class++ {
+		put(descAnswered, prometheus.CounterValue, float64(s.endpoints.answers[class].Load()), string(rune('0'+class))+"xx")
+	}
+	put(descHeaders, prometheus.CounterValue, float64(s.endpoints.dropped.Load()))
 }
 
 func number(is bool) float64 {

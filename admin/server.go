@@ -39,6 +39,8 @@ type Options struct {
 	Log *slog.Logger
 	// Limits bound what callers can make the server hold.
 	Limits Limits
+	// Endpoints bound what is asked of plugins.
+	Endpoints Endpoints
 }
 
 // Limits bound what those who ask can make the server hold. Zero means the default.
@@ -94,6 +96,7 @@ type Server struct {
 	requests  chan struct{}
 	followers followers
 	talk      talk
+	endpoints *endpoints
 
 	// alive ends when followers are to go.
 	alive context.Context
@@ -119,6 +122,7 @@ func New(host *actors.Host, opts Options) *Server {
 	s.alive, s.end = context.WithCancel(context.Background())
 	s.history = newHistory(host, s.limits.History)
 	s.mux = s.routes()
+	s.endpoints = newEndpoints(s, opts.Endpoints)
 	if opts.Metrics != nil {
 		opts.Metrics.watch(s)
 	}
@@ -129,7 +133,7 @@ func New(host *actors.Host, opts Options) *Server {
 // Shutdown. It returns at once; the listener is the server's from now on.
 func (s *Server) Serve(l net.Listener, g Guard) {
 	server := &http.Server{
-		Handler:           s.contained(g.around(s.bounded(s.mux))),
+		Handler:           s.contained(s.endpoints.before(g, g.around(s.bounded(s.mux)))),
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,

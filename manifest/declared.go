@@ -32,7 +32,9 @@ func (m *Manifest) Declared() []capability.Offer {
 		declare(capability.KindWebhook, w.Key, w.Description, nil, declared{DisplayName: w.DisplayName})
 	}
 	for _, r := range p.APIRoutes {
-		declare(capability.KindHTTP, r.Method+" "+r.Path, "", nil, declared{Endpoint: r.Key, Auth: r.Auth})
+		declare(capability.KindHTTP, r.Method+" "+r.Path, "", nil, declared{
+			Endpoint: r.Key, Auth: r.Auth, Company: r.CompanyResolution, Public: r.Auth == authWebhook,
+		})
 	}
 	return all
 }
@@ -43,12 +45,18 @@ type declared struct {
 	Schedule    string `json:"schedule,omitempty"`
 	Endpoint    string `json:"endpoint,omitempty"`
 	Auth        string `json:"auth,omitempty"`
+	// Company is where a request to an endpoint says for which company it is.
+	Company json.RawMessage `json:"company,omitempty"`
+	// Public tells that an endpoint is for everybody.
+	Public bool `json:"public,omitempty"`
 }
 
+// authWebhook is the auth of an endpoint that checks who asks by itself.
+const authWebhook = "webhook"
+
 func (d declared) json() json.RawMessage {
-	if d == (declared{}) {
-		return nil
+	if raw, _ := json.Marshal(d); string(raw) != "{}" { // strings, and JSON
+		return raw
 	}
-	raw, _ := json.Marshal(d) // strings only
-	return raw
+	return nil
 }

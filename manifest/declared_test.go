@@ -12,10 +12,13 @@ import (
 
 func TestManifest_declaredIsWhatAPaperclipManifestNames(t *testing.T) {
 	m := manifest.Manifest{Paperclip: &manifest.Paperclip{
-		Tools:     []manifest.PaperclipTool{{Name: "sum", DisplayName: "Sum", Description: "adds", ParametersSchema: json.RawMessage(`{"type":"object"}`)}},
-		Jobs:      []manifest.PaperclipJob{{Key: "sync", DisplayName: "Sync", Schedule: "* * * * *"}},
-		Webhooks:  []manifest.PaperclipWebhook{{Key: "hook"}},
-		APIRoutes: []manifest.PaperclipAPIRoute{{Key: "items", Method: "GET", Path: "/items/:id", Auth: "board"}},
+		Tools:    []manifest.PaperclipTool{{Name: "sum", DisplayName: "Sum", Description: "adds", ParametersSchema: json.RawMessage(`{"type":"object"}`)}},
+		Jobs:     []manifest.PaperclipJob{{Key: "sync", DisplayName: "Sync", Schedule: "* * * * *"}},
+		Webhooks: []manifest.PaperclipWebhook{{Key: "hook"}},
+		APIRoutes: []manifest.PaperclipAPIRoute{
+			{Key: "items", Method: "GET", Path: "/items/:id", Auth: "board"},
+			{Key: "in", Method: "POST", Path: "/in", Auth: "webhook", CompanyResolution: json.RawMessage(`{"from":"query","key":"c"}`)},
+		},
 	}}
 	require.Equal(t, []capability.Offer{
 		{
@@ -25,6 +28,8 @@ func TestManifest_declaredIsWhatAPaperclipManifestNames(t *testing.T) {
 		{Key: "job:sync", Invocable: true, Metadata: json.RawMessage(`{"displayName":"Sync","schedule":"* * * * *"}`)},
 		{Key: "webhook:hook", Invocable: true},
 		{Key: "http:GET /items/:id", Invocable: true, Metadata: json.RawMessage(`{"endpoint":"items","auth":"board"}`)},
+		{Key: "http:POST /in", Invocable: true, Metadata: json.RawMessage(
+			`{"endpoint":"in","auth":"webhook","company":{"from":"query","key":"c"},"public":true}`)},
 	}, m.Declared())
 }
 

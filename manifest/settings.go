@@ -20,6 +20,8 @@ type Settings struct {
 	Secrets map[string]Secret
 	// HTTP is about plugins' requests.
 	HTTP HTTPSettings
+	// Endpoints are about what is asked of plugins over HTTP.
+	Endpoints EndpointSettings
 	// Plugins are about single plugins, by their names.
 	Plugins map[string]PluginSettings
 	// Restart says what follows when a plugin crashes.

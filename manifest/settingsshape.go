@@ -20,6 +20,7 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 			return whereIs(r, at, v, &secretShape)
 		})},
 	{"http", "", nested(func(s *Settings) *HTTPSettings { return &s.HTTP }, &httpShape)},
+	{"endpoints", "", nested(func(s *Settings) *EndpointSettings { return &s.Endpoints }, &endpointsShape)},
 	{"plugins", "", byName(func(s *Settings) *map[string]PluginSettings { return &s.Plugins },
 		`an object of plugins, e.g. {"hello": {"config": {}}}`, func(r *reader, at fieldPath, v value) (p PluginSettings) {
 			if r.expectObject(at, v, "an object") {

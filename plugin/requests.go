@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -40,6 +41,25 @@ type HTTPResponse = protocol.HTTPResult
 // which a segment ":name" stands for a parameter: "GET /items/:id".
 func HTTP(to Offerer, pattern string, handle func(context.Context, HTTPRequest) (HTTPResponse, error), opts ...Option) {
 	Handle(to, kindHTTP+pattern, typed(handle), opts...)
+}
+
+// Public marks an endpoint as one for everybody: the host asks for no token then. It is
+// for the plugin to check who asks, if that matters.
+func Public() Option {
+	return func(o *protocol.Offer) {
+		members := map[string]any{}
+		_ = json.Unmarshal(o.Metadata, &members) // none, or what options have made
+		members["public"] = true
+		o.Metadata, _ = json.Marshal(members) // JSON values
+	}
+}
+
+// Bytes is an answer of status 200 that is neither text nor JSON, e.g. a picture.
+func Bytes(contentType string, data []byte) HTTPResponse {
+	return HTTPResponse{
+		Headers: map[string]string{"content-type": contentType, "content-transfer-encoding": "base64"},
+		Body:    data, // as JSON that is base64
+	}
 }
 
 // Fields are the headers or the query of a request.

@@ -1,6 +1,7 @@
 package plugin_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
@@ -27,4 +28,17 @@ func TestRequests_ofAHostThatKnowsLess(t *testing.T) {
 	result, err := call(t, p, "http:POST /items/:id", `{"params":{"id":"7"},"query":{},"headers":{},"body":null}`)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"status":201,"headers":{"x-id":"7"},"body":"null"}`, result)
+}
+
+func TestPublic_isSaidInTheMetadata(t *testing.T) {
+	p := plugin.Define("p")
+	plugin.HTTP(p, "GET /a", func(context.Context, plugin.HTTPRequest) (plugin.HTTPResponse, error) {
+		return plugin.Bytes("image/png", []byte{0xff}), nil
+	}, plugin.Public(), plugin.Describe("A."))
+	offers := p.Offers()
+	require.Len(t, offers, 1)
+	require.JSONEq(t, `{"public":true}`, string(offers[0].Metadata))
+	result, err := call(t, p, "http:GET /a", `{}`)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"headers":{"content-type":"image/png","content-transfer-encoding":"base64"},"body":"/w=="}`, result)
 }

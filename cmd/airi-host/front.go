@@ -58,7 +58,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		return
 	}
 	o := admin.Options{
-		Version: version(), State: f.dir, Plugins: h.roster.names, Metrics: c.metrics, Log: h.log,
+		Version: version(), State: f.dir, Plugins: h.roster.names, Metrics: c.metrics, Log: h.log, Endpoints: c.settings.endpoints(),
 		Start: func(ctx context.Context, plugin string) (actors.SessionInfo, error) {
 			return h.start(ctx, plugin)
 		},
