@@ -1,0 +1,375 @@
+package eliza
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// maxDepth is how deep arguments may nest that are signed. The reference's worker ends
+// at 5,000 levels under Node and at 20,000 under Bun.
+const maxDepth = 1000
+
+var (
+	errInfinite = errors.New("RPC MAC args must contain only finite numbers")
+	errDeep     = fmt.Errorf("RPC MAC args must nest at most %d levels", maxDepth)
+	errNoJSON   = errors.New("RPC MAC args must be JSON")
+)
+
+// Canonical appends the text of a call that its MAC is made of, byte for byte as the
+// reference makes it in ECMAScript:
+//
+//	requestId LF surface LF target LF args
+//
+// The args are JSON with the members of objects in the order of their UTF-16 units, of
+// two of one name the last, numbers as a double prints, and strings as JSON.stringify
+// writes them. Absent args are null. It fails, and never worse than that, on numbers
+// beyond a double, on what nests deeper than 1000 levels, and on what is no JSON; dst
+// comes back as it was then.
+func Canonical(dst []byte, r RPC) ([]byte, error) {
+	for _, part := range []json.RawMessage{r.RequestID, r.Surface, r.Target, r.Args} {
+		if s := (protocol.Scanner{Data: part}); part != nil && !s.Whole() {
+			return dst, errNoJSON
+		}
+	}
+	out := dst
+	for _, part := range []json.RawMessage{r.RequestID, r.Surface, r.Target} {
+		var err error
+		if out, err = appendAsText(out, part); err != nil {
+			return dst, err
+		}
+		out = append(out, '\n')
+	}
+	args := r.Args
+	if args == nil {
+		args = isNull
+	}
+	out, err := appendCanonical(out, args)
+	if err != nil {
+		return dst, err
+	}
+	return out, nil
+}
+
+// appendCanonical appends one value, which is JSON.
+func appendCanonical(dst, value []byte) ([]byte, error) {
+	c := canon{Scanner: protocol.Scanner{Data: value}, dst: dst}
+	err := c.value(0)
+	return c.dst, err
+}
+
+// canon reads a value once and writes it: the time that it takes must not depend on how
+// the value nests.
+type canon struct {
+	protocol.Scanner
+	dst, scratch []byte
+}
+
+// value writes the value at hand.
+func (c *canon) value(depth int) error {
+	c.Space()
+	from := c.Pos
+	switch c.Peek() {
+	case '{', '[':
+		if depth == maxDepth {
+			return errDeep
+		}
+		if c.Peek() == '{' {
+			return c.object(depth)
+		}
+		return c.array(depth)
+	case '"':
+		c.Text()
+		c.dst = appendUnits(c.dst, c.Data[from:c.Pos])
+		return nil
+	case 't', 'f', 'n':
+		c.Value()
+		c.dst = append(c.dst, c.Data[from:c.Pos]...)
+		return nil
+	default:
+		c.Number()
+		var err error
+		c.dst, err = appendNumber(c.dst, c.Data[from:c.Pos])
+		return err
+	}
+}
+
+func (c *canon) array(depth int) error {
+	c.Skip('[')
+	c.dst = append(c.dst, '[')
+	for c.Space(); !c.Skip(']'); c.Space() {
+		if c.Skip(',') {
+			c.dst = append(c.dst, ',')
+		}
+		if err := c.value(depth + 1); err != nil {
+			return err
+		}
+	}
+	c.dst = append(c.dst, ']')
+	return nil
+}
+
+// written is a member that was written: its name as it came, and where in dst it is.
+type written struct {
+	name     []byte
+	from, to int
+}
+
+func (c *canon) object(depth int) error {
+	var usual [12]written
+	members := usual[:0]
+	c.Skip('{')
+	c.dst = append(c.dst, '{')
+	begin, inOrder := len(c.dst), true
+	for c.Space(); !c.Skip('}'); c.Space() {
+		if c.Skip(',') {
+			c.dst = append(c.dst, ',')
+			c.Space()
+		}
+		at := c.Pos
+		c.Text()
+		m := written{name: c.Data[at:c.Pos], from: len(c.dst)}
+		c.dst = append(appendUnits(c.dst, m.name), ':')
+		c.Space()
+		c.Skip(':')
+		if err := c.value(depth + 1); err != nil {
+			return err
+		}
+		m.to = len(c.dst)
+		if n := len(members); n > 0 && compareNames(members[n-1].name, m.name) >= 0 {
+			inOrder = false
+		}
+		members = append(members, m)
+	}
+	if !inOrder {
+		c.sort(begin, members)
+	}
+	c.dst = append(c.dst, '}')
+	return nil
+}
+
+// sort puts members that are written from begin on in order; the last of one name stays.
+func (c *canon) sort(begin int, members []written) {
+	slices.SortStableFunc(members, func(a, b written) int { return compareNames(a.name, b.name) })
+	c.scratch = c.scratch[:0]
+	for i, m := range members {
+		if i+1 < len(members) && compareNames(m.name, members[i+1].name) == 0 {
+			continue
+		}
+		if len(c.scratch) > 0 {
+			c.scratch = append(c.scratch, ',')
+		}
+		c.scratch = append(c.scratch, c.dst[m.from:m.to]...)
+	}
+	c.dst = append(c.dst[:begin], c.scratch...)
+}
+
+// compareNames orders two literals by the UTF-16 units of what they say.
+func compareNames(a, b []byte) int {
+	if isPlain(a) && isPlain(b) {
+		return slices.Compare(a[1:len(a)-1], b[1:len(b)-1])
+	}
+	return slices.Compare(unitsOf(a), unitsOf(b))
+}
+
+// isPlain tells whether a literal is ASCII without escapes.
+func isPlain(literal []byte) bool {
+	for _, c := range literal {
+		if c >= utf8.RuneSelf || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// unitsOf are the UTF-16 units of a literal, lone surrogates among them.
+func unitsOf(literal []byte) []uint16 {
+	inner := literal[1 : len(literal)-1]
+	units := make([]uint16, 0, len(inner))
+	for i := 0; i < len(inner); {
+		if inner[i] != '\\' {
+			r, size := utf8.DecodeRune(inner[i:])
+			units = utf16.AppendRune(units, r)
+			i += size
+			continue
+		}
+		if inner[i+1] == 'u' {
+			n, _ := strconv.ParseUint(string(inner[i+2:i+6]), 16, 16)
+			units = append(units, uint16(n))
+			i += 6
+			continue
+		}
+		units = append(units, uint16(unescaped(inner[i+1])))
+		i += 2
+	}
+	return units
+}
+
+// unescaped is what a short escape stands for.
+func unescaped(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// appendUnits appends a string literal as JSON.stringify writes what it says.
+func appendUnits(dst, literal []byte) []byte {
+	if isPlain(literal) { // nothing in it that would be written in another way
+		return append(dst, literal...)
+	}
+	units := unitsOf(literal)
+	dst = append(dst, '"')
+	for i := 0; i < len(units); i++ {
+		u := rune(units[i])
+		switch {
+		case u < ' ' || u == '"' || u == '\\':
+			dst = appendEscape(dst, u)
+		case !utf16.IsSurrogate(u):
+			dst = utf8.AppendRune(dst, u)
+		case i+1 < len(units) && utf16.DecodeRune(u, rune(units[i+1])) != utf8.RuneError:
+			dst = utf8.AppendRune(dst, utf16.DecodeRune(u, rune(units[i+1])))
+			i++
+		default:
+			dst = appendHex(dst, u)
+		}
+	}
+	return append(dst, '"')
+}
+
+// appendEscape escapes a quote, a backslash or a control character.
+func appendEscape(dst []byte, u rune) []byte {
+	switch u {
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	case '"', '\\':
+		return append(dst, '\\', byte(u))
+	}
+	return appendHex(dst, u)
+}
+
+func appendHex(dst []byte, u rune) []byte {
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'u', digits[u>>12&15], digits[u>>8&15], digits[u>>4&15], digits[u&15])
+}
+
+// appendNumber appends a number as ECMAScript prints the double that it is.
+func appendNumber(dst, literal []byte) ([]byte, error) {
+	f, _ := strconv.ParseFloat(string(literal), 64)
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return dst, errInfinite
+	}
+	return appendDouble(dst, f), nil
+}
+
+// appendDouble is Number.prototype.toString.
+func appendDouble(dst []byte, f float64) []byte {
+	switch size := math.Abs(f); {
+	case f == 0:
+		return append(dst, '0')
+	case math.IsInf(f, 1):
+		return append(dst, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(dst, "-Infinity"...)
+	case size >= 1e-6 && size < 1e21:
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+	if n := len(dst); dst[n-2] == '0' && dst[n-3] == '-' { // e-07 is e-7 there
+		dst = append(dst[:n-2], dst[n-1])
+	}
+	return dst
+}
+
+// appendAsText appends what String makes of a value, in UTF-8; of an absent one it is
+// "undefined".
+func appendAsText(dst []byte, value json.RawMessage) ([]byte, error) {
+	c := canon{Scanner: protocol.Scanner{Data: value}, dst: dst}
+	err := c.asText(0)
+	return c.dst, err
+}
+
+func (c *canon) asText(depth int) error {
+	c.Space()
+	from := c.Pos
+	switch c.Peek() {
+	case 0:
+		c.dst = append(c.dst, "undefined"...)
+	case '{':
+		c.Value()
+		c.dst = append(c.dst, "[object Object]"...)
+	case '[':
+		return c.joined(depth)
+	case '"':
+		c.Text()
+		for _, r := range utf16.Decode(unitsOf(c.Data[from:c.Pos])) {
+			c.dst = utf8.AppendRune(c.dst, r)
+		}
+	case 't', 'f', 'n':
+		c.Value()
+		c.dst = append(c.dst, c.Data[from:c.Pos]...)
+	default:
+		c.Number()
+		f, _ := strconv.ParseFloat(string(c.Data[from:c.Pos]), 64) // beyond a double it is infinite
+		c.dst = appendDouble(c.dst, f)
+	}
+	return nil
+}
+
+// joined is Array.prototype.join.
+func (c *canon) joined(depth int) error {
+	if depth == maxDepth {
+		return errDeep
+	}
+	c.Skip('[')
+	for c.Space(); !c.Skip(']'); c.Space() {
+		if c.Skip(',') {
+			c.dst = append(c.dst, ',')
+			c.Space()
+		}
+		if c.Peek() == 'n' {
+			c.Value()
+			continue
+		}
+		if err := c.asText(depth + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// textOf is what String makes of a value.
+func textOf(value json.RawMessage) string {
+	if s := (protocol.Scanner{Data: value}); value != nil && !s.Whole() {
+		return excerpt(value)
+	}
+	text, err := appendAsText(nil, value)
+	if err != nil {
+		return excerpt(value)
+	}
+	return string(text)
+}
