@@ -47,6 +47,8 @@ type Host struct {
 	caps     *capability.Registry
 	// wanted is the union of what subscribers want, kept by the router.
 	wanted atomic.Uint32
+	// news are on their way to the router.
+	news news
 	// pool holds calls that are over, to be used again.
 	pool sync.Pool
 	// nextIndex numbers sessions.
@@ -121,8 +123,9 @@ func (h *Host) fillDefaults() {
 func (h *Host) boot() {
 	h.sys = newSystem()
 	h.caps = capability.New(capability.Options{})
+	h.news.wake = func() { h.router.tell(look{}) }
 	h.router = h.sys.spawn(func(self *ref) behavior {
-		return &router{log: h.log, self: self, wanted: &h.wanted}
+		return &router{log: h.log, self: self, news: &h.news, wanted: &h.wanted}
 	})
 	h.registry = h.sys.spawn(func(self *ref) behavior {
 		return newRegistry(h, self)

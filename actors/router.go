@@ -4,17 +4,21 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // router is the actor that hands the host's events to subscribers, in the order
 // in which they were published.
 //
-// It owns the list of subscriptions. The host is its parent. It accepts publish,
+// It owns the list of subscriptions. The host is its parent. It accepts look,
 // subscribe and unsubscribe. Its death is the host's: every subscription's
 // channel is closed then.
 type router struct {
 	log  *slog.Logger
 	self *ref
+	// news are the events that it hands on, at its own pace.
+	news *news
+	pace pace
 	// wanted is the union of all subscriptions' kinds: publishers read it to
 	// leave out what nobody would hear.
 	wanted *atomic.Uint32
@@ -24,8 +28,8 @@ type router struct {
 }
 
 type (
-	// publish carries one event.
-	publish struct{ event Event }
+	// look tells that there are news, or that the rest is over.
+	look struct{}
 	// subscribe adds a subscription.
 	subscribe struct {
 		sub   *Subscription
@@ -42,8 +46,8 @@ type (
 
 func (r *router) receive(msg any) {
 	switch m := msg.(type) {
-	case publish:
-		r.onPublish(m)
+	case look:
+		r.onLook()
 	case subscribe:
 		r.onSubscribe(m)
 	case unsubscribe:
@@ -59,13 +63,33 @@ func (r *router) panicked(err *panicError) {
 	r.log.Error("the event router panicked", "error", err, "stack", string(err.stack))
 }
 
-func (r *router) onPublish(m publish) {
-	for _, s := range r.subs {
-		s.offer(m.event)
+// onLook hands on what there is. While there is more, or time to rest, it looks again
+// without being woken.
+func (r *router) onLook() {
+	began := time.Now()
+	r.handOn(max(1, roundWork/max(1, len(r.subs))))
+	if pause := r.pace.rest(began, time.Now()); pause > 0 {
+		time.AfterFunc(pause, func() { r.self.tell(look{}) })
+	} else if !r.news.leave() {
+		r.self.tell(look{})
 	}
 }
 
+// handOn hands the first events to all subscriptions.
+func (r *router) handOn(most int) {
+	list, lost := r.news.take(most)
+	var all perKind
+	for _, e := range list {
+		all.add(e.Kind())
+	}
+	for _, s := range r.subs {
+		s.offer(list, &all, &lost)
+	}
+	clear(list)
+}
+
 func (r *router) onSubscribe(m subscribe) {
+	r.handOn(mostNews) // none of it is for the one that comes
 	if r.ended {
 		m.sub.end()
 	} else {
@@ -76,6 +100,7 @@ func (r *router) onSubscribe(m subscribe) {
 }
 
 func (r *router) onUnsubscribe(m unsubscribe) {
+	r.handOn(mostNews)
 	for i, s := range r.subs {
 		if s == m.sub {
 			r.subs = append(r.subs[:i:i], r.subs[i+1:]...)
@@ -88,6 +113,7 @@ func (r *router) onUnsubscribe(m unsubscribe) {
 }
 
 func (r *router) onEndAll(m endAll) {
+	r.handOn(mostNews)
 	for _, s := range r.subs {
 		s.end()
 	}
@@ -128,14 +154,25 @@ func (s *Subscription) Dropped() uint64 { return s.dropped.Load() }
 // Close ends the subscription. It may be called more than once.
 func (s *Subscription) Close() { s.closing.Do(func() { s.close(s) }) }
 
-func (s *Subscription) offer(e Event) {
-	if s.kinds&e.Kind() == 0 {
-		return
+// offer gives it those of a list that it wants; all counts the list by kind, and lost
+// what was lost behind it.
+func (s *Subscription) offer(list []Event, all, lost *perKind) {
+	dropped := lost.of(s.kinds)
+	if len(s.queue) == cap(s.queue) {
+		dropped, list = dropped+all.of(s.kinds), nil // one that is stuck takes next to no time
 	}
-	select {
-	case s.queue <- e:
-	default:
-		s.dropped.Add(1)
+	for _, e := range list {
+		if s.kinds&e.Kind() == 0 {
+			continue
+		}
+		select {
+		case s.queue <- e:
+		default:
+			dropped++
+		}
+	}
+	if dropped > 0 {
+		s.dropped.Add(dropped)
 	}
 }
 
@@ -179,7 +216,7 @@ func (h *Host) wants(kinds Kind) bool {
 // publish hands an event to whoever wants its kind, and to the log.
 func (h *Host) publish(e Event) {
 	if Kind(h.wanted.Load())&e.Kind() != 0 {
-		h.router.tell(publish{e})
+		h.news.add(e)
 	}
 	if h.logEvents&e.Kind() != 0 {
 		e.Log(h.log)

@@ -134,12 +134,8 @@ func TestLogs_areFollowedWithoutAGapOrADouble(t *testing.T) {
 // stuck is a follower of all logs that reads nothing.
 func stuck(t testing.TB, address string) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", address)
-	require.NoError(t, err)
+	c := dialFollower(t, address, "/logs")
 	t.Cleanup(func() { _ = c.Close() })
-	require.NoError(t, c.(*net.TCPConn).SetReadBuffer(4096))
-	_, err = fmt.Fprintf(c, "GET %s/logs?follow=true HTTP/1.1\r\nHost: localhost\r\n\r\n", pathAPI)
-	require.NoError(t, err)
 	return c
 }
 
@@ -169,25 +165,6 @@ func TestFollower_thatIsStuckCostsNobodyAnything(t *testing.T) {
 		}
 	}
 	require.FailNow(t, "no gap was told", "%v", scanner.Err())
-}
-
-// What a call costs with a follower that is stuck, and with none.
-func BenchmarkCall(b *testing.B) {
-	for _, followers := range []int{0, 1, 32} {
-		b.Run(fmt.Sprintf("stuck=%d", followers), func(b *testing.B) {
-			r := startGuarded(b, Options{}, Guard{})
-			for range followers {
-				stuck(b, r.address)
-			}
-			wantEventually(b, func() bool { n, _, _ := r.server.followers.depth(); return n == followers }, "they follow")
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := r.host.Invoke(b.Context(), protocol.Call{Key: "model:TALKS", Input: []byte("1")}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }
 
 func TestFollowers_areBounded(t *testing.T) {
