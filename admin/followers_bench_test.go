@@ -29,12 +29,13 @@ func BenchmarkFollowers(b *testing.B) {
 			limits := Limits{Followers: 1000, Requests: 1001, Connections: 1001}
 			alone, followed := startGuarded(b, Options{Limits: limits}, Guard{}), startGuarded(b, Options{Limits: limits}, Guard{})
 			var reading sync.WaitGroup
+			b.Cleanup(reading.Wait) // when all are closed
 			for range c.followers {
 				conn := dialFollower(b, followed.address, c.path)
 				if !c.stuck {
 					reading.Go(func() { _, _ = io.Copy(io.Discard, bufio.NewReader(conn)) }) // until it is closed
 				}
-				b.Cleanup(func() { _ = conn.Close(); reading.Wait() })
+				b.Cleanup(func() { _ = conn.Close() })
 			}
 			wantEventually(b, func() bool { n, _, _ := followed.server.followers.depth(); return n == c.followers }, "they follow")
 			var took [2][]time.Duration
