@@ -20,6 +20,8 @@ type Search struct {
 	// Before is the number that all have to be below, 0 for none: the lowest of one
 	// answer asks for the next.
 	Before int64
+	// Since is the moment before which none is wanted; zero for none.
+	Since time.Time
 	// Limit is how many, at most 1000; 0 means 100.
 	Limit int
 }
@@ -70,7 +72,7 @@ func (db *DB) AuditRecords(ctx context.Context, s Search) ([]Record, error) {
 	}
 	return rowsOf(ctx, db, readRecord, `SELECT number, at, plugin, company, action, message, entity_type, entity_id, metadata
 		FROM audit WHERE number < ?1 AND (?2 = '' OR plugin = ?2) AND (?3 = '' OR company = ?3)
-		ORDER BY number DESC LIMIT ?4`, s.Before, s.Plugin, s.Company, pageOf(s.Limit))
+		AND at >= ?4 ORDER BY number DESC LIMIT ?5`, s.Before, s.Plugin, s.Company, milliseconds(s.Since), pageOf(s.Limit))
 }
 
 func readRecord(scan func(...any) error) (r Record, err error) {

@@ -80,3 +80,14 @@ func TestPageOf_isBounded(t *testing.T) {
 		require.Equal(t, want, pageOf(asked))
 	}
 }
+
+func TestAudit_isSearchedByTime(t *testing.T) {
+	clock := newClock()
+	db := openStore(t, Options{Now: clock.Now})
+	audit(t, db, Record{Action: "start"})
+	clock.pass(time.Minute)
+	audit(t, db, Record{Action: "stop"})
+	wantAudit(t, db, Search{Since: clock.now.Add(-time.Second)}, 2)
+	wantAudit(t, db, Search{Since: clock.now.Add(-time.Minute)}, 2, 1)
+	wantAudit(t, db, Search{Since: clock.now.Add(time.Millisecond)})
+}

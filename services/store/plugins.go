@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -18,6 +19,8 @@ type Plugin struct {
 	// Grants are those that it was given, if Granted; else nobody has decided.
 	Grants  []string
 	Granted bool
+	// Refused are those that it asked for and was not given for good.
+	Refused []string
 }
 
 // Crashes are how a plugin's worker has crashed.
@@ -29,9 +32,11 @@ type Crashes struct {
 	// Last is why it crashed last, at LastAt, which is zero if it never has.
 	Last   string
 	LastAt time.Time
+	// Next is when it is to be started again; zero if that is not planned.
+	Next time.Time
 }
 
-const pluginColumns = `plugin, disabled, crashes, in_a_row, given_up, last_crash, last_crash_at, grants`
+const pluginColumns = `plugin, disabled, crashes, in_a_row, given_up, last_crash, last_crash_at, next_restart_at, grants, refused`
 
 // Plugin returns what is remembered of a plugin: only its name, if nothing is.
 func (db *DB) Plugin(ctx context.Context, name string) (Plugin, error) {
@@ -62,41 +67,50 @@ const maxReason = 4 << 10
 func (db *DB) SetCrashes(ctx context.Context, plugin string, c Crashes) error {
 	c.Last = c.Last[:min(len(c.Last), maxReason)]
 	return db.change(ctx, len(plugin)+len(c.Last), func(t *tx) error {
-		return t.exec(`INSERT INTO plugins (plugin, crashes, in_a_row, given_up, last_crash, last_crash_at) VALUES (?, ?, ?, ?, ?, ?)
+		return t.exec(`INSERT INTO plugins (plugin, crashes, in_a_row, given_up, last_crash, last_crash_at, next_restart_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET crashes = excluded.crashes, in_a_row = excluded.in_a_row, given_up = excluded.given_up,
-				last_crash = excluded.last_crash, last_crash_at = excluded.last_crash_at`,
-			plugin, c.All, c.InARow, c.GivenUp, c.Last, milliseconds(c.LastAt))
+				last_crash = excluded.last_crash, last_crash_at = excluded.last_crash_at,
+				next_restart_at = excluded.next_restart_at`,
+			plugin, c.All, c.InARow, c.GivenUp, c.Last, milliseconds(c.LastAt), milliseconds(c.Next))
 	})
 }
 
-// SetGrants gives a plugin these grants and no others.
-func (db *DB) SetGrants(ctx context.Context, plugin string, grants []string) error {
-	if limit := db.limits.Grants; len(grants) > limit {
-		return refused(plugin, protocol.CodeInvalid, "%d grants are too many: a plugin may have %d", len(grants), limit)
+// SetGrants gives a plugin these grants and no others, and remembers which it was refused.
+func (db *DB) SetGrants(ctx context.Context, plugin string, grants, refused []string) error {
+	if n, limit := len(grants)+len(refused), db.limits.Grants; n > limit {
+		return tooMany(plugin, n, limit)
 	}
-	if grants == nil {
-		grants = []string{}
-	}
-	text, err := json.Marshal(grants)
-	if err != nil {
-		return err
-	}
-	return db.change(ctx, len(text), func(t *tx) error {
-		return t.exec(`INSERT INTO plugins (plugin, grants) VALUES (?, ?)
-			ON CONFLICT DO UPDATE SET grants = excluded.grants`, plugin, string(text))
+	given, no := listOf(grants), listOf(refused)
+	return db.change(ctx, len(given)+len(no), func(t *tx) error {
+		return t.exec(`INSERT INTO plugins (plugin, grants, refused) VALUES (?, ?, ?)
+			ON CONFLICT DO UPDATE SET grants = excluded.grants, refused = excluded.refused`, plugin, given, no)
 	})
+}
+
+func tooMany(plugin string, n, limit int) error {
+	return refused(plugin, protocol.CodeInvalid, "%d grants are too many: a plugin may have %d, those that it was refused among them", n, limit)
+}
+
+// listOf is a JSON array of texts.
+func listOf(list []string) string {
+	text, _ := json.Marshal(append([]string{}, list...)) // of strings
+	return string(text)
 }
 
 func readPlugin(scan func(...any) error) (p Plugin, err error) {
-	var last int64
-	var grants []byte
+	var last, next int64
+	var grants, refused []byte
 	c := &p.Crashes
-	if err := scan(&p.Name, &p.Disabled, &c.All, &c.InARow, &c.GivenUp, &c.Last, &last, &grants); err != nil {
+	if err := scan(&p.Name, &p.Disabled, &c.All, &c.InARow, &c.GivenUp, &c.Last, &last, &next, &grants, &refused); err != nil {
 		return p, err
 	}
-	c.LastAt = moment(last)
+	c.LastAt, c.Next = moment(last), moment(next)
 	if p.Granted = grants != nil; p.Granted {
 		err = json.Unmarshal(grants, &p.Grants)
+	}
+	if string(refused) != "[]" {
+		err = errors.Join(err, json.Unmarshal(refused, &p.Refused))
 	}
 	return p, err
 }
