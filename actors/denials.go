@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -23,10 +24,6 @@ type Denial struct {
 	Reason string
 	At     time.Time
 }
-
-// InvokeGrant is the grant to call the capabilities whose keys match a pattern, as a
-// manifest lists it in "airi-host".invoke.
-func InvokeGrant(pattern string) string { return "invoke:" + pattern }
 
 // notGranted is the failure of a call for want of a grant to make it, which was told when
 // it was refused.
@@ -70,6 +67,6 @@ func (h *Host) mayInvoke(who *handle, c protocol.Call) error {
 		return nil
 	}
 	err := failure(protocol.CodeDenied, who.Plugin, fmt.Sprintf("plugin %s may not call %s: %s", who.Plugin, c.Key, why))
-	h.tellDenied(who, Denial{What: c.Key, Scope: c.Scope, Grant: InvokeGrant(c.Key), Reason: err.Message})
+	h.tellDenied(who, Denial{What: c.Key, Scope: c.Scope, Grant: manifest.InvokePrefix + c.Key, Reason: err.Message})
 	return &notGranted{err}
 }

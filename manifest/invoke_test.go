@@ -44,3 +44,44 @@ func TestMatches(t *testing.T) {
 		require.Equal(t, row.want, matches(row.pattern, row.key), "%s %s", row.pattern, row.key)
 	}
 }
+
+func TestManifest_grantsAreWhatItAsksFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		m    Manifest
+		want []string
+	}{
+		"an AIRI module that lists nothing": {Manifest{Dialect: DialectAIRI}, []string{"invoke:*"}},
+		"an AIRI module": {
+			Manifest{Dialect: DialectAIRI, Host: HostFields{Invoke: []string{"tool:a", "b:*"}}},
+			[]string{"invoke:tool:a", "invoke:b:*"},
+		},
+		"a Paperclip plugin that asks for nothing": {Manifest{Dialect: DialectPaperclip, Paperclip: &Paperclip{}}, nil},
+		"a Paperclip plugin": {
+			Manifest{Dialect: DialectPaperclip, Paperclip: &Paperclip{Grants: []string{"http.outbound"}}, Host: HostFields{Invoke: []string{"tool:*"}}},
+			[]string{"http.outbound", "invoke:tool:*"},
+		},
+	} {
+		require.Equal(t, c.want, c.m.Grants(), name)
+	}
+}
+
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		grant, other string
+		want         bool
+	}{
+		{"http.outbound", "http.outbound", true},
+		{"http.outbound", "events.emit", false},
+		{"invoke:*", "http.outbound", false},
+		{"http.*", "http.outbound", false},
+		{"invoke:*", "invoke:tool:*", true},
+		{"invoke:tool:*", "invoke:*", false},
+		{"invoke:tool:*", "invoke:tool:gr*", true},
+		{"invoke:tool:gr*", "invoke:tool:*", false},
+		{"invoke:tool:*a*", "invoke:tool:*", false},
+		{"invoke:tool:a", "invoke:tool:a", true},
+		{"invoke:tool:*:b", "invoke:tool:a*:b", true},
+	} {
+		require.Equal(t, c.want, Covers(c.grant, c.other), "%s covers %s", c.grant, c.other)
+	}
+}

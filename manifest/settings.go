@@ -20,6 +20,10 @@ type Settings struct {
 	Secrets map[string]Secret
 	// HTTP is about plugins' requests.
 	HTTP HTTPSettings
+	// Grants are about plugins for which none are listed here; Audit about what is kept of
+	// denials and deeds.
+	Grants GrantSettings
+	Audit  AuditSettings
 	// Endpoints are about what is asked of plugins over HTTP.
 	Endpoints EndpointSettings
 	// Plugins are about single plugins, by their names.
@@ -92,8 +96,9 @@ type PluginSettings struct {
 	Config json.RawMessage
 	// Companies are the configurations that stand in place of Config for a tenant.
 	Companies map[string]json.RawMessage
-	// Grants are what it is permitted, of what it asks for. Nil stands for all of
-	// that; an empty list that is not nil stands for nothing.
+	// Grants are what it is permitted, of what it asks for (see [Manifest.Grants]),
+	// whatever was approved. An empty list that is not nil stands for nothing; nil leaves
+	// it to what was approved.
 	Grants []string
 	// Limits are what its worker may use of the machine.
 	Limits WorkerLimits

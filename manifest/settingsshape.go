@@ -20,6 +20,8 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 			return whereIs(r, at, v, &secretShape)
 		})},
 	{"http", "", nested(func(s *Settings) *HTTPSettings { return &s.HTTP }, &httpShape)},
+	{"grants", "", nested(func(s *Settings) *GrantSettings { return &s.Grants }, &grantsShape)},
+	{"audit", "", nested(func(s *Settings) *AuditSettings { return &s.Audit }, &auditShape)},
 	{"endpoints", "", nested(func(s *Settings) *EndpointSettings { return &s.Endpoints }, &endpointsShape)},
 	{"plugins", "", byName(func(s *Settings) *map[string]PluginSettings { return &s.Plugins },
 		`an object of plugins, e.g. {"hello": {"config": {}}}`, func(r *reader, at fieldPath, v value) (p PluginSettings) {
@@ -220,11 +222,4 @@ func (r *reader) checkAddresses(root value, opts SettingsOptions) {
 			r.add(at.item(i), "%v", err)
 		}
 	}
-}
-
-// grantName reads the name of a grant, one that Paperclip knows.
-func grantName(r *reader, at fieldPath, v value) (string, bool) {
-	before := len(r.problems)
-	aGrant.check(r, at, v)
-	return v.text, len(r.problems) == before
 }

@@ -58,6 +58,8 @@ func TestSettingsSchema_hasTheReadersNames(t *testing.T) {
 	root := settingsNodes(t)
 	wantShape(t, settingsShape, root)
 	wantShape(t, secretShape, root.Defs["secret"])
+	wantShape(t, grantsShape, root.Defs["grants"])
+	wantShape(t, auditShape, root.Defs["audit"])
 	wantShape(t, httpShape, root.Defs["http"])
 	wantShape(t, pluginShape, root.Defs["plugin"])
 	wantShape(t, companyShape, root.Defs["company"])
