@@ -44,7 +44,7 @@ func (s *session) onWanted(m wanted) {
 
 // unwanted counts a request that is not followed.
 func (s *session) unwanted(m wanted, why string) {
-	s.host.drop(s.h, "status-change", fmt.Sprintf("the plugin asked to be %s: %s", clip(m.Phase), why), 1)
+	s.host.drop(s.h, "status-change", fmt.Sprintf("the plugin asked to be %q: %s", clip(m.Phase), why), 1)
 }
 
 func wantedFor(given, otherwise string) string {

@@ -16,6 +16,8 @@ var CAPABILITY_WAIT = `${SERVICE}capabilities:wait`;
 var CAPABILITY_SNAPSHOT = `${SERVICE}capabilities:snapshot`;
 var LIST_PROVIDERS = `${SERVICE}resources:providers:list-providers`;
 var EVENT = "event:";
+var VALIDATE = "module:configuration:validate:request";
+var VALIDATED = "module:configuration:validate:response";
 var EVENTA = "@moeru/eventa";
 var SDK = "@proj-airi/plugin-sdk";
 function isSdk(specifier) {
@@ -324,6 +326,62 @@ function createServed({ emit, listens, refuse }) {
   return { deliver, answered };
 }
 
+// src/validation.mjs
+function createValidation({ isNamed, emit }) {
+  const questions = [];
+  function ask(id, request) {
+    return new Promise((resolve, reject) => {
+      questions.push({ id, request, resolve, reject });
+      if (questions.length === 1) {
+        askFirst();
+      }
+    });
+  }
+  function askFirst() {
+    const [first] = questions;
+    if (first === void 0) {
+      return;
+    }
+    if (!isNamed(VALIDATE)) {
+      end(first, first.resolve, { unheard: true });
+      return;
+    }
+    try {
+      emit(VALIDATE, first.request);
+    } catch (error) {
+      end(first, first.reject, error);
+    }
+  }
+  function end(question, settle, value) {
+    const place = questions.indexOf(question);
+    if (place < 0) {
+      return;
+    }
+    questions.splice(place, 1);
+    settle(value);
+    if (place === 0) {
+      askFirst();
+    }
+  }
+  function giveUp(id) {
+    const question = questions.find((one) => one.id === id);
+    if (question !== void 0) {
+      end(question, question.reject, new Error("nobody waits for the answer any more"));
+    }
+  }
+  function emitted(id, payload) {
+    const [first] = questions;
+    if (id !== VALIDATED || first === void 0) {
+      return;
+    }
+    const revision = payload?.current?.revision;
+    if (revision === void 0 || revision === first.request?.current?.revision) {
+      end(first, first.resolve, payload);
+    }
+  }
+  return { ask, giveUp, emitted };
+}
+
 // src/channel.mjs
 function createChannel({ send: send2, onHandler, onListenerError }) {
   const context = createContext();
@@ -334,6 +392,7 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
   const handled = /* @__PURE__ */ new Set();
   let matches = false;
   const asked = createAsked({ hears: isNamed, handles });
+  const validation = createValidation({ isNamed, emit: (id, body) => local.emit({ id, type: "event", _flowDirection: "inbound" }, body) });
   const served = createServed({
     emit: emitInbound,
     listens: (id, exactly) => isNamed(id) || matches && !exactly,
@@ -376,6 +435,7 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
     return false;
   }
   function forwardEvent(event, payload) {
+    validation.emitted(event.id, payload);
     try {
       send2(event.id, payload, event.invokeType);
     } catch (error) {
@@ -467,7 +527,7 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
       onListenerError(id, error);
     }
   }
-  return { context, deliver };
+  return { context, deliver, validation };
 }
 function describeIn(body, replace, isMeant = () => true) {
   const { content } = body;
@@ -715,6 +775,14 @@ async function setup() {
 }
 async function stop() {
 }
+async function validate(invokeId, request) {
+  const tag = `${CONTROL}validate`;
+  try {
+    sendResult(send, tag, invokeId, await channel.validation.ask(invokeId, request));
+  } catch (thrown) {
+    sendFailure(send, tag, invokeId, describeThrown(thrown));
+  }
+}
 async function step(name, invokeId) {
   const tag = `${CONTROL}${name}`;
   try {
@@ -748,7 +816,11 @@ function onRecord(line, bytes) {
     return;
   }
   const name = tagOf(id).slice(CONTROL.length);
-  if (Object.hasOwn(run, name)) {
+  if (id === `${CONTROL}validate-send-abort`) {
+    channel.validation.giveUp(payload.body?.invokeId);
+  } else if (name === "validate") {
+    validate(payload.body?.invokeId, payload.body?.content);
+  } else if (Object.hasOwn(run, name)) {
     step(name, payload.body?.invokeId);
   }
 }

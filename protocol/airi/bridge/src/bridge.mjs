@@ -69,6 +69,17 @@ async function setup() {
 // nothing here either. The process ends when the host closes stdin.
 async function stop() {}
 
+// validate asks the plugin about a configuration, if it listens for that.
+async function validate(invokeId, request) {
+  const tag = `${CONTROL}validate`
+  try {
+    sendResult(send, tag, invokeId, await channel.validation.ask(invokeId, request))
+  }
+  catch (thrown) {
+    sendFailure(send, tag, invokeId, describeThrown(thrown))
+  }
+}
+
 // step runs a step of the plugin's life and answers.
 async function step(name, invokeId) {
   const tag = `${CONTROL}${name}`
@@ -106,7 +117,13 @@ function onRecord(line, bytes) {
     return
   }
   const name = tagOf(id).slice(CONTROL.length)
-  if (Object.hasOwn(run, name)) {
+  if (id === `${CONTROL}validate-send-abort`) {
+    channel.validation.giveUp(payload.body?.invokeId)
+  }
+  else if (name === 'validate') {
+    validate(payload.body?.invokeId, payload.body?.content)
+  }
+  else if (Object.hasOwn(run, name)) {
     step(name, payload.body?.invokeId)
   }
 }

@@ -7,6 +7,7 @@ import { describe, describeAny, isError, revive } from './failures.mjs'
 import { RESULT, sendFailure, stepOf, tagOf } from './invoke.mjs'
 import { FUNCTION, HOST_ID, RESERVED } from './names.mjs'
 import { createServed } from './served.mjs'
+import { createValidation } from './validation.mjs'
 
 // createChannel returns the context, and deliver() for what comes from the host.
 // send() gets what goes there; onHandler(tag, isDefined) and
@@ -25,6 +26,7 @@ export function createChannel({ send, onHandler, onListenerError }) {
   let matches = false
 
   const asked = createAsked({ hears: isNamed, handles })
+  const validation = createValidation({ isNamed, emit: (id, body) => local.emit({ id, type: 'event', _flowDirection: 'inbound' }, body) })
   const served = createServed({
     emit: emitInbound,
     listens: (id, exactly) => isNamed(id) || matches && !exactly,
@@ -75,6 +77,7 @@ export function createChannel({ send, onHandler, onListenerError }) {
   }
 
   function forwardEvent(event, payload) {
+    validation.emitted(event.id, payload)
     try {
       send(event.id, payload, event.invokeType)
     }
@@ -182,7 +185,7 @@ export function createChannel({ send, onHandler, onListenerError }) {
     }
   }
 
-  return { context, deliver }
+  return { context, deliver, validation }
 }
 
 // describeIn replaces what Eventa puts into a step of an invoke and JSON would turn

@@ -23,6 +23,10 @@ export const LIST_PROVIDERS = `${SERVICE}resources:providers:list-providers`
 // The tags of events start with this. All who handle one hear it, from the host.
 export const EVENT = 'event:'
 
+// By which a module is asked whether it would take a configuration, and answers.
+export const VALIDATE = 'module:configuration:validate:request'
+export const VALIDATED = 'module:configuration:validate:response'
+
 // What a plugin may import without having it.
 export const EVENTA = '@moeru/eventa'
 const SDK = '@proj-airi/plugin-sdk'
