@@ -30,6 +30,8 @@
 //	POST /api/v1/plugins/NAME/config/validate  Change; Validation, and nothing is done
 //	POST /api/v1/plugins/NAME/config/plan      Change; Plan, and nothing is done
 //	GET  /api/v1/plugins/NAME/config/history  ConfigurationList; ?company=C
+//	DELETE /api/v1/plugins/NAME/data      Forgotten: what was kept of a plugin that is stopped is removed
+//	DELETE /api/v1/companies/C/data       Forgotten: what was kept for a company is removed
 //	GET  /api/v1/capabilities             CapabilityList; ?plugin=NAME ?kind=KIND
 //	POST /api/v1/call                     CallRequest; the result is the body
 //	GET  /api/v1/logs                     the end of all plugins' logs; ?lines=N ?follow=true

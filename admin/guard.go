@@ -15,8 +15,8 @@ import (
 type Guard struct {
 	// Loopback lets only those in who call the host by a name or an address of this
 	// machine's loopback, and no web page that is not among Origins. Without a Token
-	// any user of the machine is one of them, who is told no configuration: it may
-	// hold secrets.
+	// any user of the machine is one of them, who is told no configuration, since it may
+	// hold secrets, and removes nothing.
 	Loopback bool
 	// Token, where it is not empty, must be in the request's Authorization, as
 	// "Bearer TOKEN"; only /healthz is answered without.
@@ -56,6 +56,8 @@ func (g Guard) refusal(r *http.Request) (f Failure, refused bool) {
 		f = Failure{Code: codeUnauthorized, Message: "expected the header \"Authorization: Bearer TOKEN\", with the token of the host's --token-file"}
 	case g.Loopback && g.Token == "" && isConfiguration(r.URL.Path):
 		f = Failure{Code: codeDenied, Message: "a configuration may hold secrets, and every user of this machine may ask here: use airi-host config, which asks through the control socket, or give the host a --token-file"}
+	case g.Loopback && g.Token == "" && r.Method == http.MethodDelete:
+		f = Failure{Code: codeDenied, Message: "what is removed is gone, and every user of this machine may ask here: use airi-host forget, which asks through the control socket, or give the host a --token-file"}
 	default:
 		return f, false
 	}

@@ -41,6 +41,8 @@ func (s *Server) routes() http.Handler {
 		"POST " + pathAPI + "/plugins/{name}/reload":          s.command(s.reload),
 		"POST " + pathAPI + "/plugins/{name}/enable":          s.command(s.enable),
 		"POST " + pathAPI + "/plugins/{name}/disable":         s.command(s.disable),
+		"DELETE " + pathAPI + "/plugins/{name}/data":          s.deleteData,
+		"DELETE " + pathAPI + "/companies/{company}/data":     s.deleteData,
 	} {
 		mux.HandleFunc(pattern, s.answering(h))
 	}

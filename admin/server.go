@@ -33,6 +33,9 @@ type Options struct {
 	SetDisabled func(ctx context.Context, plugin string, disabled bool) error
 	// Configurations can be looked at and changed; nil for none.
 	Configurations Configurations
+	// Forget removes what is kept of a plugin or for a company, the other of the two being
+	// "", and fails where it is in use; nil refuses.
+	Forget func(ctx context.Context, plugin, company string) (Forgotten, error)
 	// Metrics are served as /metrics; nil for none.
 	Metrics *Metrics
 	// Log is told what goes wrong; nil discards it.

@@ -48,6 +48,17 @@ func (d *disabled) set(ctx context.Context, db *store.DB, plugin string, is bool
 	return nil
 }
 
+// forget removes all that is kept of a plugin, that it is disabled among it.
+func (d *disabled) forget(ctx context.Context, db *store.DB, plugin string) (store.Removed, error) {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	removed, err := db.RemovePlugin(ctx, plugin)
+	if err == nil {
+		d.names.Delete(plugin)
+	}
+	return removed, err
+}
+
 // split parts a list into those that are started and the names of those that are not.
 func (d *disabled) split(list []*manifest.Manifest) (started []*manifest.Manifest, names []string) {
 	for _, m := range list {

@@ -67,7 +67,8 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		},
 	}
 	if st.db != nil {
-		o.Configurations = h.configurator(st.db)
+		configs := h.configurator(st.db)
+		o.Configurations, o.Forget = configs, h.forget(configs, st)
 		o.Disabled = st.disabled.has
 		o.SetDisabled = func(ctx context.Context, plugin string, is bool) error {
 			return st.disabled.set(ctx, st.db, plugin, is)

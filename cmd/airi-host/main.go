@@ -118,7 +118,7 @@ func (c *cli) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.logLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(c.runCommand(), c.validateCommand(), c.callCommand(), c.lifecycleCommand(), c.configCommand())
+	root.AddCommand(c.runCommand(), c.validateCommand(), c.callCommand(), c.lifecycleCommand(), c.configCommand(), c.forgetCommand())
 	root.AddCommand(c.askCommands()...)
 	return root
 }

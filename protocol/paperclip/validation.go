@@ -40,6 +40,10 @@ func (Dialect) Validated(result json.RawMessage, err error) (v protocol.Validati
 	if err != nil {
 		return v, err
 	}
+	if member(result, "ok") == nil { // a worker by hand, which has no hook and answers everything
+		v.Note = "it says neither yes nor no"
+		return v, nil
+	}
 	v.Asked, v.Warnings = true, reasons(member(result, "warnings"))
 	if truthy(member(result, "ok")) {
 		return v, nil

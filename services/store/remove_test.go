@@ -73,7 +73,14 @@ func TestRemovePlugin_removesAllThatIsItsOwn(t *testing.T) {
 	for table, n := range before {
 		require.Positive(t, n, "%s: what is not there is not tested", table)
 	}
-	require.NoError(t, db.RemovePlugin(t.Context(), "p"))
+	removed, err := db.RemovePlugin(t.Context(), "p")
+	require.NoError(t, err)
+	require.Equal(t, Removed{
+		"state": 3, "configurations": 1, "plugin": 1, "subscriptions": 3, "runs": 1, "jobs": 1, "records": 1, "entities": 1,
+	}, removed)
+	none, err := db.RemovePlugin(t.Context(), "p")
+	require.NoError(t, err)
+	require.Empty(t, none)
 	wantNone(t, rowsIn(t, db, "plugin", "p"))
 	require.Equal(t, before, rowsIn(t, db, "plugin", "q"))
 	wantValue(t, db, keyOf("p", "k"), "")
@@ -92,7 +99,9 @@ func TestRemoveCompany_removesAllThatIsItsOwn(t *testing.T) {
 	for table, n := range before {
 		require.Positive(t, n, "%s: what is not there is not tested", table)
 	}
-	require.NoError(t, db.RemoveCompany(t.Context(), "c1"))
+	removed, err := db.RemoveCompany(t.Context(), "c1")
+	require.NoError(t, err)
+	require.Equal(t, Removed{"state": 4, "configurations": 2, "subscriptions": 2, "runs": 2, "records": 2, "entities": 2}, removed)
 	wantNone(t, rowsIn(t, db, "company", "c1"))
 	require.Equal(t, before, rowsIn(t, db, "company", "c2"))
 	wantValue(t, db, companyKey("p", "c1", "k"), "")
@@ -107,5 +116,6 @@ func TestRemoveCompany_removesAllThatIsItsOwn(t *testing.T) {
 	require.NoError(t, db.read.QueryRow(`SELECT keys FROM state_usage WHERE plugin = 'p'`).Scan(&keys))
 	require.Equal(t, 3, keys)
 
-	wantFault(t, db.RemoveCompany(t.Context(), ""), protocol.CodeInvalid, "name the company whose data goes")
+	_, err = db.RemoveCompany(t.Context(), "")
+	wantFault(t, err, protocol.CodeInvalid, "name the company whose data goes")
 }

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/actors/configuration"
+	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/services/store"
+)
+
+const forgetText = `Remove all that the host keeps of a plugin, or for a company: state, entities, configurations with
+their history, subscriptions, runs of jobs, audit records, and whether the plugin is disabled. It is
+gone at once, without a question, and for good.
+
+A running host does it, where one runs; the plugin, or those that work for the company, must be
+stopped. Where none runs it is done in the state directory itself.`
+
+func (c *cli) forgetCommand() *cobra.Command {
+	var company string
+	cmd := &cobra.Command{
+		Use: "forget PLUGIN | --company C", Short: "Remove what is kept of a plugin, or for a company", Long: forgetText,
+		Example: "  airi-host forget welcome\n  airi-host forget --company globex",
+		Args:    c.arguments(0, 1, "a PLUGIN, or --company C"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			plugin := strings.Join(args, "")
+			if (plugin == "") == (company == "") {
+				return usageError{errors.New("forget takes a PLUGIN, or --company C")}
+			}
+			return c.forget(cmd.Context(), plugin, company)
+		},
+	}
+	cmd.Flags().StringVar(&company, "company", "", "whose data goes, of all plugins")
+	c.stateFlag(cmd, "the state directory of the host, which may run")
+	return cmd
+}
+
+// forget asks the host that runs, or else does it itself.
+func (c *cli) forget(ctx context.Context, plugin, company string) error {
+	return c.ask(ctx, func(ctx context.Context, host *admin.Client) error {
+		_, err := host.Info(ctx)
+		var gone admin.Forgotten
+		switch {
+		case protocol.CodeOf(err) == protocol.CodeNotFound:
+			gone, err = c.forgetHere(ctx, plugin, company)
+		case err == nil && plugin != "":
+			gone, err = host.ForgetPlugin(ctx, plugin)
+		case err == nil:
+			gone, err = host.ForgetCompany(ctx, company)
+		}
+		if err == nil {
+			c.printForgotten(gone)
+		}
+		return err
+	})
+}
+
+// forgetHere removes data while no host runs, and keeps others from starting meanwhile.
+func (c *cli) forgetHere(ctx context.Context, plugin, company string) (gone admin.Forgotten, err error) {
+	dir, err := c.stateOf()
+	if err != nil {
+		return gone, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, store.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return gone, &protocol.Error{Code: protocol.CodeNotFound, Message: fmt.Sprintf(
+			"nothing is kept in %s: name the state directory of a host with --state", dir)}
+	}
+	st, err := c.openState(ctx, false)
+	if err != nil {
+		return gone, err
+	}
+	defer func() { err = errors.Join(err, st.close()) }()
+	return st.forget(ctx, plugin, company)
+}
+
+// forget removes data from the store, and from what was read of it.
+func (s *state) forget(ctx context.Context, plugin, company string) (gone admin.Forgotten, err error) {
+	gone = admin.Forgotten{Plugin: plugin, Company: company, Enabled: s.disabled.has(plugin)}
+	if plugin == "" {
+		gone.Removed, err = s.db.RemoveCompany(ctx, company)
+		return gone, err
+	}
+	gone.Removed, err = s.disabled.forget(ctx, s.db, plugin)
+	return gone, err
+}
+
+// forget removes data of a host that runs, if nobody uses it.
+func (h *house) forget(c *configuration.Configurator, st *state) func(context.Context, string, string) (admin.Forgotten, error) {
+	return func(ctx context.Context, plugin, company string) (gone admin.Forgotten, err error) {
+		err = c.Forget(ctx, plugin, company, func(ctx context.Context) (err error) {
+			gone, err = st.forget(ctx, plugin, company)
+			return err
+		})
+		return gone, err
+	}
+}
+
+func (c *cli) printForgotten(gone admin.Forgotten) {
+	if c.json() {
+		c.encodeAs("forgotten", gone)
+	}
+	whose := gone.Plugin
+	if whose == "" {
+		whose = "company " + gone.Company
+	}
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(gone.Removed)) {
+		part := fmt.Sprintf("%d %s", gone.Removed[what], what)
+		if what == "plugin" {
+			part = "what the host knew of it"
+		}
+		parts = append(parts, part)
+	}
+	text := "nothing was kept"
+	if len(parts) > 0 {
+		text = "removed " + strings.Join(parts, ", ")
+	}
+	c.say("%s: %s", printable(whose), printable(text))
+	if gone.Enabled {
+		c.say("  note: it was disabled, and is not any more")
+	}
+}
