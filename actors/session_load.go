@@ -133,9 +133,13 @@ func (s *session) onRan(m ran) {
 	if m.gen != s.gen || m.step != s.step {
 		return
 	}
-	s.stepTimer.Stop()
+	if s.stepTimer != nil {
+		s.stepTimer.Stop()
+	}
 	s.step = ""
 	switch {
+	case m.step == stepValidate && s.phase != lifecycle.Prepared: // it was given another one meanwhile
+		s.proceed()
 	case m.err == nil:
 		s.passed(m.step)
 	case m.step == protocol.StepStop: // it is stopped all the same
@@ -160,6 +164,8 @@ func (s *session) passed(step protocol.Step) {
 	case protocol.StepInit:
 		s.inited = true
 		s.proceed()
+	case stepValidate:
+		s.useConfig()
 	case protocol.StepSetup:
 		s.settled, s.reconfigured = !s.reconfigured, false
 		s.proceed()

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -239,14 +240,34 @@ func (s *session) proceedPrepared() {
 }
 
 // tryConfig goes on with a configuration that was given beforehand, if it is good, or
-// asks for another one.
+// asks for another one. A plugin that does not run yet is asked about it at its birth.
 func (s *session) tryConfig(c protocol.Config) {
 	if err := s.checkConfig(c); err != nil {
 		s.askConfiguration(err.Error(), true)
 		return
 	}
+	if s.link == nil {
+		s.useConfig()
+		return
+	}
+	s.step = stepValidate
+	gen, h, host, self := s.gen, s.h, s.host, s.self
+	go func() { // it ends at the limit on calls, or with the link
+		v, err := host.askWho(context.Background(), h, c)
+		if err == nil {
+			err = Refusal(h.Plugin, v.Bounded())
+		}
+		self.tell(ran{gen, stepValidate, err})
+	}()
+}
+
+// stepValidate asks the plugin about the configuration that it is started with.
+const stepValidate protocol.Step = "validate"
+
+// useConfig puts the configuration in force that was given beforehand.
+func (s *session) useConfig() {
 	s.h.config.Store(s.start.Config)
-	s.applyConfig(c)
+	s.applyConfig(*s.start.Config)
 }
 
 // tryDefault goes on without a configuration, if that is one by the plugin's schema.

@@ -306,3 +306,59 @@ func TestCommit_tellsHowFarItIs(t *testing.T) {
 		}
 	})
 }
+
+// Who was configured while it was stopped is asked when it starts.
+func TestStart_thePluginIsAskedAboutWhatItIsStartedWith(t *testing.T) {
+	within(t, func(t *testing.T, r *rig) {
+		r.validate = noBad
+		require.NoError(t, r.set(t, `{"bad":1}`), "nobody could be asked")
+		r.start(t)
+		require.Equal(t, lifecycle.ConfigurationNeeded, r.newest("picky").Phase)
+		require.Equal(t, "plugin picky refuses its configuration: this is bad", r.newest("picky").Reason)
+		r.wantSeen(t)
+		require.NoError(t, r.set(t, `{"a":1}`))
+		r.wantIs(t, lifecycle.Ready, `{"a":1}`)
+	})
+}
+
+func TestStart_whatIsGivenWhileThePluginIsAskedGoesFirst(t *testing.T) {
+	within(t, func(t *testing.T, r *rig) {
+		asked := make(chan struct{})
+		r.validate = func(context.Context, map[string]any) error { <-asked; return errors.New("too late") }
+		require.NoError(t, r.set(t, `{"a":1}`))
+		go func() { _, _ = r.Host.Start(context.Background(), r.m, r.Book.Start("picky", "")) }()
+		synctest.Wait()
+		now := r.newest("picky")
+		require.Equal(t, lifecycle.Prepared, now.Phase)
+		go func() {
+			_, _ = r.Host.ApplyConfiguration(context.Background(), now.ID, protocol.Config{Full: json.RawMessage(`{"a":2}`)})
+		}()
+		synctest.Wait()
+		close(asked)
+		synctest.Wait()
+		require.Equal(t, lifecycle.Ready, r.newest("picky").Phase)
+		r.wantSeen(t, `{"a":2}`)
+	})
+}
+
+func TestStart_aPluginThatDoesNotAnswerFails(t *testing.T) {
+	within(t, func(t *testing.T, r *rig) {
+		r.validate = func(ctx context.Context, _ map[string]any) error { <-ctx.Done(); return ctx.Err() }
+		require.NoError(t, r.set(t, `{"a":1}`))
+		_, err := r.Host.Start(t.Context(), r.m, r.Book.Start("picky", ""))
+		wantFault(t, err, protocol.CodeTimeout, "the host's limit timeouts.call")
+		require.Equal(t, lifecycle.Failed, r.newest("picky").Phase)
+	})
+}
+
+func TestStart_aPluginIsStoppedWhileItIsAsked(t *testing.T) {
+	within(t, func(t *testing.T, r *rig) {
+		r.validate = func(ctx context.Context, _ map[string]any) error { <-ctx.Done(); return ctx.Err() }
+		require.NoError(t, r.set(t, `{"a":1}`))
+		go func() { _, _ = r.Host.Start(context.Background(), r.m, r.Book.Start("picky", "")) }()
+		synctest.Wait()
+		_, err := r.Host.Stop(t.Context(), r.newest("picky").ID)
+		require.NoError(t, err)
+		require.Empty(t, r.Host.Sessions())
+	})
+}

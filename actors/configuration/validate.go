@@ -99,25 +99,7 @@ func (v *Validation) status() {
 }
 
 // refusal is the error of a configuration that is not valid, nil for one that is.
-func (s *step) refusal(v Validation) error {
-	if v.Status == Valid {
-		return nil
-	}
-	var all []string
-	if len(v.Missing) > 0 {
-		all = append(all, "it lacks "+strings.Join(v.Missing, ", "))
-	}
-	for _, one := range v.Invalid {
-		all = append(all, sentence(one.Path, one.Reason))
-	}
-	head := "the configuration of plugin " + s.next.Plugin
-	if v.Asked {
-		head = "plugin " + s.next.Plugin + " refuses its configuration"
-	}
-	return &protocol.Error{
-		Code: protocol.CodeConfiguration, Plugin: s.next.Plugin, Message: head + ": " + strings.Join(slices.Compact(all), "; "),
-	}
-}
+func (s *step) refusal(v Validation) error { return actors.Refusal(s.next.Plugin, v.Validation) }
 
 func sentence(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
