@@ -188,18 +188,24 @@ func (h *Host) CommitConfiguration(ctx context.Context, session string, c protoc
 	return h.request(ctx, who, func(reply chan<- error) any { return configure{c, reply, true} })
 }
 
-// TellConfiguration tells a running plugin the configuration of another tenant than its
-// own, where its wire has a word for that; told is false where not.
-func (h *Host) TellConfiguration(ctx context.Context, session, company string, c protocol.Config) (told bool, err error) {
+// TellsCompanies tells whether plugins of a dialect are told the configurations of single
+// tenants beside their own.
+func (h *Host) TellsCompanies(dialect string) bool {
+	_, ok := h.dialects[dialect].(protocol.CompanyConfiguring)
+	return ok
+}
+
+// TellConfiguration tells a running plugin the configuration of one tenant, if TellsCompanies.
+func (h *Host) TellConfiguration(ctx context.Context, session, company string, c protocol.Config) error {
 	who, err := h.known(session, "Unable to configure plugin session: %s")
 	if err != nil {
-		return false, err
+		return err
 	}
 	d, ok := who.dialect.(protocol.CompanyConfiguring)
 	if !ok || !isUp(who.phaseNow()) || who.through() == nil {
-		return false, nil
+		return failure(protocol.CodeNotReady, who.Plugin, "plugin "+who.Plugin+" cannot be told a configuration: it is "+string(who.phaseNow()))
 	}
 	call := d.CompanyConfiguration(company, c)
 	_, err = h.callOn(ctx, who, call, limitOf(ctx, call, who, time.Now()))
-	return err == nil, err
+	return err
 }

@@ -69,7 +69,9 @@ func TestPlan_tellsWhatWouldChange(t *testing.T) {
 		refused := plan(Change{}, `{"bad":1}`)
 		require.Equal(t, Invalid, refused.Validation.Status)
 		require.Equal(t, []protocol.ConfigProblem{{Reason: "this is bad"}}, refused.Validation.Invalid)
-		require.Equal(t, WhenItAsks, plan(Change{Company: "globex"}, `{"a":1}`).Effect)
+		others := plan(Change{Company: "globex"}, `{"a":1}`)
+		require.Equal(t, WhenItAsks, others.Effect)
+		require.Equal(t, []string{alone}, others.Warnings)
 		require.Equal(t, Now, plan(Change{Company: "acme"}, `{"a":9}`).Effect, "it is its own")
 
 		_, err := r.Commit(t.Context(), "picky", Change{Company: "acme", Value: json.RawMessage(`{"own":1}`)})

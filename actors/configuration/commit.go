@@ -101,19 +101,26 @@ func (s *step) giveBack(before Configuration) error {
 	return nil
 }
 
+// alone is what is said of another company's configuration where plugins have only one.
+const alone = "plugins of its ecosystem have one configuration: this one is kept, and nobody asks for it"
+
 // tellCompany tells a running plugin what another company's configuration is now.
 func (s *step) tellCompany(ctx context.Context) (warnings []string) {
 	own, other := s.Company(s.man), s.next.Company
-	if other == "" || !isUp(s.was.Phase) {
+	switch {
+	case other == "":
 		return nil
-	}
-	if own == "" {
-		return []string{"the plugin was not told: it has no company of its own, and might take this one's for it; it asks by config.get"}
+	case !s.Host.TellsCompanies(s.man.Dialect):
+		return []string{alone}
+	case !isUp(s.was.Phase):
+		return nil
+	case own == "":
+		return []string{"the plugin was not told, since it has no company of its own and might take this one's for it: it has it when it asks"}
 	}
 	before, _ := s.ours()
-	told, err := s.Host.TellConfiguration(ctx, s.was.ID, own, configOf(before))
-	if told {
-		_, err = s.Host.TellConfiguration(ctx, s.was.ID, other, configOf(s.theirs()))
+	err := s.Host.TellConfiguration(ctx, s.was.ID, own, configOf(before))
+	if err == nil {
+		err = s.Host.TellConfiguration(ctx, s.was.ID, other, configOf(s.theirs()))
 	}
 	if err != nil {
 		return []string{"the plugin did not take what it was told, and has it when it asks: " + err.Error()}

@@ -140,7 +140,10 @@ func TestCommit_whatIsForOthersIsAskedAboutAndNotGiven(t *testing.T) {
 		r.validate = noBad
 		r.start(t)
 		commit := func(value string) error {
-			_, err := r.Commit(t.Context(), "picky", Change{Company: "globex", Value: json.RawMessage(value)})
+			done, err := r.Commit(t.Context(), "picky", Change{Company: "globex", Value: json.RawMessage(value)})
+			if err == nil {
+				require.Equal(t, []string{alone}, done.Warnings)
+			}
 			return err
 		}
 		wantFault(t, commit(`{"bad":1}`), protocol.CodeConfiguration, "this is bad")

@@ -143,6 +143,9 @@ func (s *step) warnings(p Plan, d differences) (list []string) {
 	if before, _ := s.ours(); p.Effect == WhenItAsks && s.next.Company == "" {
 		list = append(list, "the plugin goes by its own configuration"+ofCompany(before.Company)+", which goes before this one")
 	}
+	if p.Effect == WhenItAsks && s.next.Company != "" && !s.Host.TellsCompanies(s.man.Dialect) {
+		list = append(list, alone)
+	}
 	if p.Effect == Now && !s.takes() {
 		list = append(list, "plugin "+p.Plugin+" is "+string(s.was.Phase)+": it takes none before it is ready")
 	}
