@@ -105,7 +105,7 @@ func statusOf(err error) (int, protocol.Code) {
 		return http.StatusForbidden, code
 	case protocol.CodeNotFound:
 		return http.StatusNotFound, code
-	case protocol.CodeAmbiguous:
+	case protocol.CodeAmbiguous, protocol.CodeConflict:
 		return http.StatusConflict, code
 	case protocol.CodeOverloaded:
 		return http.StatusTooManyRequests, code

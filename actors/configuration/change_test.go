@@ -47,7 +47,8 @@ func TestDifferences_areBounded(t *testing.T) {
 }
 
 func TestPlan_tellsWhatWouldChange(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = noBad
 		r.m.Host.Scope = "acme"
 		plan := func(change Change, value string) Plan {
@@ -84,7 +85,8 @@ func TestPlan_tellsWhatWouldChange(t *testing.T) {
 }
 
 func TestChange_isHeldToItsForm(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		for text, c := range map[string]Change{
 			"expected a JSON object, the configuration of plugin picky":  {Value: json.RawMessage(`[1]`)},
 			"the configuration of plugin picky":                          {Value: json.RawMessage(`null`)},

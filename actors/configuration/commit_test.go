@@ -18,13 +18,14 @@ import (
 )
 
 // within runs a test in a bubble of fake time.
-func within(t *testing.T, test func(t *testing.T, r *rig)) {
+func within(t *testing.T, test func(r *rig)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, newRig(t)) })
+	synctest.Test(t, func(t *testing.T) { test(newRig(t)) })
 }
 
 func TestCommit_whatThePluginRefusesNeverReachesIt(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = noBad
 		r.start(t)
 		phases := r.Host.Subscribe(actors.KindPhase, 0)
@@ -41,7 +42,8 @@ func TestCommit_whatThePluginRefusesNeverReachesIt(t *testing.T) {
 }
 
 func TestCommit_aPluginThatFailsIsGivenBackWhatItHad(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.setup = noBad
 		r.start(t)
 		require.ErrorContains(t, r.set(t, `{"bad":1}`), "this is bad")
@@ -55,7 +57,8 @@ func TestCommit_aPluginThatFailsIsGivenBackWhatItHad(t *testing.T) {
 }
 
 func TestCommit_whatCannotBeKeptIsTakenBack(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.start(t)
 		require.NoError(t, r.set(t, `{"a":1}`))
 		r.store.broken = errors.New("the disk is full")
@@ -67,7 +70,8 @@ func TestCommit_whatCannotBeKeptIsTakenBack(t *testing.T) {
 
 // The one who looks sees what is in force; the plugin is answered with what it tries.
 func TestCommit_whatIsTriedIsInForceForThePluginAlone(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.start(t)
 		require.NoError(t, r.set(t, `{"a":1}`))
 		r.setup = func(context.Context, map[string]any) error {
@@ -81,7 +85,8 @@ func TestCommit_whatIsTriedIsInForceForThePluginAlone(t *testing.T) {
 }
 
 func TestCommit_aPluginThatHasFailedIsStartedWithIt(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.setup = noBad
 		r.Book.Defaults = func(string, string) (json.RawMessage, bool) { return json.RawMessage(`{"bad":0}`), false }
 		_, err := r.Host.Start(t.Context(), r.m, r.Book.Start("picky", ""))
@@ -94,7 +99,8 @@ func TestCommit_aPluginThatHasFailedIsStartedWithIt(t *testing.T) {
 }
 
 func TestCommit_namesWhatIsMissingAndGoesOnWhenItComes(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.m.Host.Configuration.Required = true
 		r.m.Host.Configuration.Schema = json.RawMessage(`{"type":"object","required":["token","url"],"properties":{"url":{"type":"string"}}}`)
 		r.start(t)
@@ -112,7 +118,8 @@ func TestCommit_namesWhatIsMissingAndGoesOnWhenItComes(t *testing.T) {
 
 // A schema that does not take an empty configuration asks for one.
 func TestStart_withoutWhatTheSchemaRequiresWaitsForIt(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.m.Host.Configuration.Schema = json.RawMessage(`{"required":["token"]}`)
 		r.start(t)
 		r.wantIs(t, lifecycle.ConfigurationNeeded, `{}`)
@@ -123,7 +130,8 @@ func TestStart_withoutWhatTheSchemaRequiresWaitsForIt(t *testing.T) {
 }
 
 func TestCommit_aStoppedPluginIsCheckedByItsSchemaAndTakesItAtItsStart(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.m.Host.Configuration.Schema = json.RawMessage(`{"properties":{"a":{"type":"integer"}}}`)
 		wantFault(t, r.set(t, `{"a":"x"}`), protocol.CodeConfiguration, "/a")
 		v, err := r.Validate(t.Context(), "picky", Change{Value: json.RawMessage(`{"a":1}`)})
@@ -136,7 +144,8 @@ func TestCommit_aStoppedPluginIsCheckedByItsSchemaAndTakesItAtItsStart(t *testin
 }
 
 func TestCommit_whatIsForOthersIsAskedAboutAndNotGiven(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = noBad
 		r.start(t)
 		commit := func(value string) error {
@@ -155,7 +164,8 @@ func TestCommit_whatIsForOthersIsAskedAboutAndNotGiven(t *testing.T) {
 }
 
 func TestCommit_unsetGoesBackToTheDefaults(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.Book.Defaults = func(string, string) (json.RawMessage, bool) { return json.RawMessage(`{"a":0}`), false }
 		r.start(t)
 		unset := func() (Configuration, error) { return r.Commit(t.Context(), "picky", Change{Unset: true}) }
@@ -177,7 +187,8 @@ func TestCommit_unsetGoesBackToTheDefaults(t *testing.T) {
 // Of two who save at once both are heard in turn, and the last one is in force; one that is
 // refused in between is in force for nobody.
 func TestCommit_theLastSaveWins(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = noBad
 		r.setup = func(context.Context, map[string]any) error {
 			time.Sleep(time.Second) // of the bubble
@@ -200,7 +211,8 @@ func TestCommit_theLastSaveWins(t *testing.T) {
 }
 
 func TestCommit_onlyOneOfTwoBasesHolds(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.start(t)
 		base := int64(0)
 		commit := func(value string) error {
@@ -213,7 +225,8 @@ func TestCommit_onlyOneOfTwoBasesHolds(t *testing.T) {
 }
 
 func TestCommit_aPluginThatHangsInItsValidationIsNamed(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = func(ctx context.Context, _ map[string]any) error { <-ctx.Done(); time.Sleep(time.Hour); return nil }
 		r.start(t)
 		began := time.Now()
@@ -228,7 +241,8 @@ func TestCommit_aPluginThatHangsInItsValidationIsNamed(t *testing.T) {
 }
 
 func TestCommit_aPluginThatHangsInItsSetupIsGivenBackWhatItHad(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.m.Host.Timeouts = manifest.Timeouts{Setup: time.Second}
 		r.setup = func(ctx context.Context, config map[string]any) error {
 			if config["slow"] != nil {
@@ -243,7 +257,8 @@ func TestCommit_aPluginThatHangsInItsSetupIsGivenBackWhatItHad(t *testing.T) {
 }
 
 func TestCommit_aPluginThatPanicsInItsValidationSaysSo(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = func(context.Context, map[string]any) error { panic("oh") }
 		r.start(t)
 		require.ErrorContains(t, r.set(t, `{"a":1}`), "oh")
@@ -252,7 +267,8 @@ func TestCommit_aPluginThatPanicsInItsValidationSaysSo(t *testing.T) {
 }
 
 func TestCommit_aPluginOnItsWayIsLeftAlone(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.m.Host.Requires = nil
 		hold := make(chan struct{})
 		r.setup = func(context.Context, map[string]any) error { <-hold; return nil }
@@ -269,7 +285,8 @@ func TestCommit_aPluginOnItsWayIsLeftAlone(t *testing.T) {
 }
 
 func TestCommit_whoWaitsForItsTurnMayGiveUp(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		leave, err := r.Idle(t.Context(), "picky")
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -282,7 +299,8 @@ func TestCommit_whoWaitsForItsTurnMayGiveUp(t *testing.T) {
 }
 
 func TestCommit_tellsHowFarItIs(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = noBad
 		r.start(t)
 		events := r.Host.Subscribe(actors.KindConfiguration, 0)
@@ -312,7 +330,8 @@ func TestCommit_tellsHowFarItIs(t *testing.T) {
 
 // Who was configured while it was stopped is asked when it starts.
 func TestStart_thePluginIsAskedAboutWhatItIsStartedWith(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = noBad
 		require.NoError(t, r.set(t, `{"bad":1}`), "nobody could be asked")
 		r.start(t)
@@ -325,7 +344,8 @@ func TestStart_thePluginIsAskedAboutWhatItIsStartedWith(t *testing.T) {
 }
 
 func TestStart_whatIsGivenWhileThePluginIsAskedGoesFirst(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		asked := make(chan struct{})
 		r.validate = func(context.Context, map[string]any) error { <-asked; return errors.New("too late") }
 		require.NoError(t, r.set(t, `{"a":1}`))
@@ -345,7 +365,8 @@ func TestStart_whatIsGivenWhileThePluginIsAskedGoesFirst(t *testing.T) {
 }
 
 func TestStart_aPluginThatDoesNotAnswerFails(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = func(ctx context.Context, _ map[string]any) error { <-ctx.Done(); return ctx.Err() }
 		require.NoError(t, r.set(t, `{"a":1}`))
 		_, err := r.Host.Start(t.Context(), r.m, r.Book.Start("picky", ""))
@@ -355,7 +376,8 @@ func TestStart_aPluginThatDoesNotAnswerFails(t *testing.T) {
 }
 
 func TestStart_aPluginIsStoppedWhileItIsAsked(t *testing.T) {
-	within(t, func(t *testing.T, r *rig) {
+	within(t, func(r *rig) {
+		t := r.t
 		r.validate = func(ctx context.Context, _ map[string]any) error { <-ctx.Done(); return ctx.Err() }
 		require.NoError(t, r.set(t, `{"a":1}`))
 		go func() { _, _ = r.Host.Start(context.Background(), r.m, r.Book.Start("picky", "")) }()

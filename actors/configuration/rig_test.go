@@ -50,6 +50,8 @@ func (m *memory) ConfigurationHistory(_ context.Context, plugin, company string)
 // rig is one host with one plugin, picky, and what changes its configuration.
 type rig struct {
 	*Configurator
+	// t is the bubble's.
+	t     *testing.T
 	m     *manifest.Manifest
 	store *memory
 
@@ -63,7 +65,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	builtin := "builtin:picky"
-	r := &rig{store: &memory{}, m: &manifest.Manifest{
+	r := &rig{t: t, store: &memory{}, m: &manifest.Manifest{
 		Dialect: manifest.DialectAIRI, Name: "picky", File: "picky/plugin.json", Entrypoints: manifest.Entrypoints{Go: &builtin},
 	}}
 	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"picky": r.plugin()}})

@@ -21,7 +21,6 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/ecosystems"
 	"github.com/airi-host/airi-host/manifest"
-	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/transport/process"
 )
@@ -227,18 +226,6 @@ func (s *settings) grants(plugin string, asked []string) []string {
 // policy is what Paperclip's workers may do.
 func (s *settings) policy() ecosystems.Policy {
 	return ecosystems.Policy{Company: s.Scope, Companies: s.Companies, Grants: s.grants}
-}
-
-// start says how a plugin is started: with its configuration, where there is one.
-func (s *settings) start(m *manifest.Manifest) actors.StartOptions {
-	name := m.PluginName()
-	config := s.pluginConfig(name, cmp.Or(m.Host.Scope, s.Scope))
-	if config == nil {
-		return actors.StartOptions{}
-	}
-	return actors.StartOptions{Config: &protocol.Config{
-		ID: name + ":settings", Revision: 1, SchemaVersion: 1, Source: "settings", Full: config,
-	}}
 }
 
 // limited runs workers within what they may use of the machine.

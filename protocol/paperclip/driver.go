@@ -1,6 +1,7 @@
 package paperclip
 
 import (
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -61,6 +62,9 @@ type driver struct {
 	endpoints    []endpoint
 	environments []string
 	supported    []string
+	// valid are the parameters of the last validateConfig that was answered with yes;
+	// nil for none.
+	valid json.RawMessage
 
 	// requests are the worker's calls in flight.
 	requests map[protocol.RequestID]request

@@ -93,9 +93,24 @@ func methodCall(method string, c protocol.Call) outgoing {
 	if params == nil {
 		params = json.RawMessage(`{}`)
 	}
-	return outgoing{
+	o := outgoing{
 		method: method, params: params,
 		invocation: invocation{company: companyOf(method, params), trace: c.Trace},
+	}
+	if method == methodValidateConfig {
+		o.adapt = rememberValid(params)
+	}
+	return o
+}
+
+// rememberValid notes which configuration the worker has said that it takes.
+func rememberValid(params json.RawMessage) adapter {
+	return func(d *driver, result json.RawMessage) (json.RawMessage, error) {
+		d.valid = nil
+		if truthy(member(result, "ok")) {
+			d.valid = params
+		}
+		return result, nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package paperclip
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,7 +61,12 @@ func (d *driver) setup(params json.RawMessage) []ask {
 		return []ask{{methodInitialize, params}}
 	}
 	config := newObject().raw("config", member(params, "config")).done()
-	return append(d.validation(config), ask{methodConfigChanged, config})
+	changed := ask{methodConfigChanged, config}
+	if asked := d.valid; asked != nil && bytes.Equal(asked, config) { // a moment ago
+		d.valid = nil
+		return []ask{changed}
+	}
+	return append(d.validation(config), changed)
 }
 
 func (d *driver) firstValidation(params json.RawMessage) []ask {

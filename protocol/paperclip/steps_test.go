@@ -1,6 +1,7 @@
 package paperclip
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -180,6 +181,25 @@ func TestSteps_aChangedConfigurationIsValidatedThenTold(t *testing.T) {
 	require.Equal(t, []string{`send {"id":3,"method":"configChanged","params":{"config":{"url":"x"}}}`},
 		r.receive(`{"id":2,"result":{"ok":true,"warnings":["old"]}}`))
 	require.Equal(t, []string{"ran setup ok"}, r.receive(`{"id":3,"result":null}`))
+}
+
+// What the worker has said yes to a moment ago is not asked about again.
+func TestSteps_aConfigurationThatWasValidatedIsTold(t *testing.T) {
+	const changed = `send {"id":3,"method":"configChanged","params":{"config":{"url":"x"}}}`
+	for answer, want := range map[string]string{
+		`{"ok":true}`:  changed,
+		`{"ok":false}`: `send {"id":3,"method":"validateConfig","params":{"config":{"url":"x"}}}`,
+	} {
+		r := setUp(t, Plugin{}, `["validateConfig"]`)
+		question := Dialect{}.Validation(protocol.Module{}, protocol.Config{Full: json.RawMessage(`{"url":"x"}`)})
+		r.step(protocol.Invoke{ID: 1, Call: question})
+		r.receive(`{"id":2,"result":` + answer + `}`)
+		require.Equal(t, []string{want}, r.configure())
+	}
+	r := setUp(t, Plugin{}, `["validateConfig"]`)
+	r.step(protocol.Invoke{ID: 1, Call: Dialect{}.Validation(protocol.Module{}, protocol.Config{Full: json.RawMessage(`{"url":"y"}`)})})
+	r.receive(`{"id":2,"result":{"ok":true}}`)
+	require.Equal(t, []string{`send {"id":3,"method":"validateConfig","params":{"config":{"url":"x"}}}`}, r.configure(), "that was another one")
 }
 
 func TestSteps_aConfigurationIsRefused(t *testing.T) {
