@@ -46,7 +46,7 @@ func Open(dirs []string, o Options) (*Host, error) {
 		Builtins: slices.Sorted(maps.Keys(o.Host.Programs)),
 	})
 	with := o.Host
-	with.Dialects = append(slices.Clone(with.Dialects), Dialects(Among(h.Found.Manifests), o.Policy, func(method string) bool {
+	with.Dialects = append(slices.Clone(with.Dialects), Dialects(Among(h.Found.Manifests), func() Policy { return o.Policy }, func(method string) bool {
 		return h.HandlesMethod(manifest.DialectPaperclip, method)
 	})...)
 	if with.Launch == nil {

@@ -158,6 +158,22 @@ func TestLaunch_saysThatNodeIsMissing(t *testing.T) {
 	}
 }
 
+// Whoever names a Node.js gets that one, whatever is on PATH.
+func TestLaunch_takesTheNodeThatIsNamed(t *testing.T) {
+	program, err := os.Executable()
+	require.NoError(t, err)
+	t.Setenv("PATH", t.TempDir())
+	node := &bridge.Node{Program: program}
+	for _, dialect := range []string{manifest.DialectAIRI, manifest.DialectPaperclip} {
+		spec, err := Launch(node)(t.Context(), &manifest.Manifest{Dialect: dialect}, manifest.Entry{Path: "x.mjs"})
+		require.NoError(t, err)
+		require.Equal(t, program, spec.Path)
+		_, err = Launch(&bridge.Node{Program: "/nowhere/node"})(t.Context(), &manifest.Manifest{Dialect: dialect}, manifest.Entry{Path: "x.mjs"})
+		require.ErrorContains(t, err, "/nowhere/node", dialect)
+	}
+	require.NoError(t, node.Close())
+}
+
 func TestDialects_goByThePolicy(t *testing.T) {
 	manifests := []*manifest.Manifest{
 		{Name: "plain", Paperclip: &manifest.Paperclip{Grants: []string{"a", "b"}}},
@@ -177,13 +193,16 @@ func TestDialects_goByThePolicy(t *testing.T) {
 		{plugin: "module", policy: Policy{Company: "acme"}},
 		{plugin: "unknown", policy: Policy{Company: "acme"}},
 	} {
-		all := Dialects(Among(manifests), c.policy, func(string) bool { return true })
+		all := Dialects(Among(manifests), func() Policy { return c.policy }, func(string) bool { return true })
 		require.Len(t, all, 2)
 		far := all[1].(paperclip.Dialect).Plugin(protocol.Settings{Plugin: c.plugin})
 		require.Equal(t, c.company, far.Company, c.plugin)
 		require.Equal(t, c.grants, far.Grants, c.plugin)
 	}
-	far := Dialects(Among(manifests), Policy{Companies: []string{"acme"}}, nil)[1].(paperclip.Dialect).Plugin(protocol.Settings{Plugin: "plain"})
+	now := Policy{Companies: []string{"acme"}}
+	far := Dialects(Among(manifests), func() Policy { return now }, nil)[1].(paperclip.Dialect).Plugin(protocol.Settings{Plugin: "plain"})
 	require.True(t, far.Proactive("acme"))
 	require.False(t, far.Proactive("other"))
+	now.Companies = []string{"other"}
+	require.True(t, far.Proactive("other"), "it was decided otherwise meanwhile")
 }

@@ -31,18 +31,20 @@ type Policy struct {
 }
 
 // Dialects are the ecosystems that are built. manifestOf returns the manifest of a
-// plugin, as it is when a session of the plugin begins, or nil; handles tells whether
-// the host has a method of Paperclip's wire.
-func Dialects(manifestOf func(plugin string) *manifest.Manifest, p Policy, handles func(method string) bool) []protocol.Dialect {
+// plugin, as it is when a session of the plugin begins, or nil; policy returns what is
+// decided then, and its Companies whenever a plugin acts outside of a call; handles
+// tells whether the host has a method of Paperclip's wire.
+func Dialects(manifestOf func(plugin string) *manifest.Manifest, policy func() Policy, handles func(method string) bool) []protocol.Dialect {
 	return []protocol.Dialect{airi.Dialect{}, paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
 		m := manifestOf(far.Plugin)
 		if m == nil || m.Paperclip == nil {
 			return paperclip.Plugin{}
 		}
+		p := policy()
 		return paperclip.Plugin{
 			Grants:         p.granted(far.Plugin, m.Paperclip.Grants),
 			Company:        cmp.Or(m.Host.Scope, p.Company),
-			Proactive:      func(company string) bool { return slices.Contains(p.Companies, company) },
+			Proactive:      func(company string) bool { return slices.Contains(policy().Companies, company) },
 			ValidateConfig: true,
 			Handles:        handles,
 		}
@@ -72,7 +74,7 @@ func Launch(node *bridge.Node) actors.Launcher {
 	return actors.Launchers(map[string]actors.Launcher{
 		manifest.DialectAIRI: actors.CommandLauncher(node.Command),
 		manifest.DialectPaperclip: actors.Runner{
-			Command: workerCommand,
+			Command: workerCommand(node.Program),
 			Wire:    process.Stdio,
 			Env: func(m *manifest.Manifest) map[string]string {
 				return paperclip.Environment(m.PluginName(), os.LookupEnv)
@@ -83,10 +85,13 @@ func Launch(node *bridge.Node) actors.Launcher {
 
 var errNoNode = errors.New("no Node.js on PATH: install version 20 or newer to run Paperclip workers")
 
-func workerCommand(_ context.Context, file string) ([]string, error) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		return nil, errNoNode
+// workerCommand runs a worker's file with a Node.js, "" being the one on PATH.
+func workerCommand(program string) func(context.Context, string) ([]string, error) {
+	return func(_ context.Context, file string) ([]string, error) {
+		node, err := exec.LookPath(cmp.Or(program, "node"))
+		if err != nil && program == "" {
+			err = errNoNode
+		}
+		return []string{node, file}, err
 	}
-	return []string{node, file}, nil
 }

@@ -33,6 +33,18 @@ type Paperclip struct {
 	Webhooks             []PaperclipWebhook
 	APIRoutes            []PaperclipAPIRoute
 	EnvironmentDrivers   []PaperclipEnvironmentDriver
+	// Folders are the folders that it asks for: the manifest's "localFolders".
+	Folders []PaperclipFolder
+}
+
+// PaperclipFolder is a folder that the worker works in, where it is given one.
+type PaperclipFolder struct {
+	// Key is unique in the plugin.
+	Key string
+	// Access is "read", "readWrite", or "" for what is usual.
+	Access string
+	// Directories and Files are what it needs in there, with slashes.
+	Directories, Files []string
 }
 
 // PaperclipTool is a tool that the worker registers.
@@ -163,7 +175,7 @@ var paperclipShape = shape[Manifest]{
 		may[Manifest]("projects", each(members(projectShape), 0, 0)),
 		may[Manifest]("routines", each(members(routineShape), 0, 0)),
 		may[Manifest]("skills", each(members(skillShape), 0, 0)),
-		may[Manifest]("localFolders", each(members(folderShape), 0, 0)),
+		mayHave("localFolders", folderShape, func(m *Manifest) *[]PaperclipFolder { return &m.Paperclip.Folders }),
 		may[Manifest]("objectReferences", each(members(referenceShape), 0, 0)),
 		may[Manifest]("launchers", each(members(launcherShape), 0, 0)),
 		may[Manifest]("ui", members(uiShape)),

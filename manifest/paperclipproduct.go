@@ -196,16 +196,26 @@ var skillFileShape = shape[checked]{
 	},
 }
 
-var folderShape = shape[checked]{
+var folderShape = shape[PaperclipFolder]{
 	open: true,
-	fields: []field[checked]{
-		must[checked]("folderKey", aKey),
-		must[checked]("displayName", chars(1, 100)),
-		may[checked]("description", chars(0, 500)),
-		may[checked]("access", oneOf("read", "readWrite")),
-		may[checked]("requiredDirectories", each(aFolderPath, 0, 0)),
-		may[checked]("requiredFiles", each(aFolderPath, 0, 0)),
+	fields: []field[PaperclipFolder]{
+		must[PaperclipFolder]("folderKey", aKey).keep(func(f *PaperclipFolder) *string { return &f.Key }),
+		must[PaperclipFolder]("displayName", chars(1, 100)),
+		may[PaperclipFolder]("description", chars(0, 500)),
+		may[PaperclipFolder]("access", oneOf("read", "readWrite")).keep(func(f *PaperclipFolder) *string { return &f.Access }),
+		{"requiredDirectories", "", folderPaths(func(f *PaperclipFolder) *[]string { return &f.Directories })},
+		{"requiredFiles", "", folderPaths(func(f *PaperclipFolder) *[]string { return &f.Files })},
 	},
+}
+
+// folderPaths reads what is needed in a folder.
+func folderPaths(to func(*PaperclipFolder) *[]string) func(*reader, fieldPath, value, *PaperclipFolder) {
+	return func(r *reader, at fieldPath, v value, f *PaperclipFolder) {
+		each(aFolderPath, 0, 0).check(r, at, v)
+		for _, item := range v.items {
+			*to(f) = append(*to(f), item.text)
+		}
+	}
 }
 
 var referenceShape = shape[checked]{

@@ -17,6 +17,7 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
 )
 
 // greeterHost runs a host that can be asked; state is its directory.
@@ -197,7 +198,7 @@ func TestRun_namesWhoHasItsAddress(t *testing.T) {
 	c := &cli{err: newOutput(&log), logLevel: "info", output: outputText}
 	logger, err := c.logger()
 	require.NoError(t, err)
-	l, _, err := listenOptions{address: address}.listenHTTP(t.Context(), logger)
+	l, _, err := listenOptions{usual: address}.listenHTTP(t.Context(), logger)
 	require.NoError(t, err)
 	require.Nil(t, l)
 	require.Contains(t, log.String(), `level=WARN msg="this host does not answer HTTP" address=`+address)
@@ -209,13 +210,13 @@ func TestRun_namesWhoHasItsAddress(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	_, _, err = listenOptions{address: stranger.Addr().String(), given: true}.listenHTTP(t.Context(), logger)
+	_, _, err = listenOptions{ListenSettings: manifest.ListenSettings{Address: stranger.Addr().String()}}.listenHTTP(t.Context(), logger)
 	require.ErrorContains(t, err, "the address is in use: choose another one")
 	require.NoError(t, stranger.Close())
 
-	_, _, err = listenOptions{address: "127.0.0.1:70000", given: true}.listenHTTP(t.Context(), logger)
+	_, _, err = listenOptions{ListenSettings: manifest.ListenSettings{Address: "127.0.0.1:70000"}}.listenHTTP(t.Context(), logger)
 	require.ErrorContains(t, err, "--listen 127.0.0.1:70000: the address cannot be had: ")
-	l, _, err = listenOptions{address: "127.0.0.1:70000"}.listenHTTP(t.Context(), logger)
+	l, _, err = listenOptions{usual: "127.0.0.1:70000"}.listenHTTP(t.Context(), logger)
 	require.NoError(t, err)
 	require.Nil(t, l)
 
@@ -228,7 +229,7 @@ func TestListenOptions_sayWhoMayAsk(t *testing.T) {
 		"127.0.0.1:0": true, "127.9.9.9:0": true, "[::1]:0": true, "localhost:0": true, "[::ffff:127.0.0.1]:0": true,
 		"0.0.0.0:0": false, ":0": false, "[::]:0": false, "10.0.0.1:0": false, "example.org:0": false,
 	} {
-		g, err := listenOptions{address: address}.guard()
+		g, err := listenOptions{usual: address}.guard()
 		require.Equal(t, loopback, g.Loopback, address)
 		if loopback {
 			require.NoError(t, err)

@@ -12,6 +12,8 @@ import (
 type backlog struct {
 	// changed is called when there is something to take.
 	changed func()
+	// most is how many bytes of lines are held.
+	most int
 
 	mu      sync.Mutex
 	lines   []string
@@ -20,8 +22,8 @@ type backlog struct {
 	closed  bool
 }
 
-// maxBacklog is how many bytes of lines are held: some thousand lines, and a terminal
-// takes as many in a moment.
+// maxBacklog is how many bytes of lines are held, unless the settings say otherwise: some
+// thousand lines, and a terminal takes as many in a moment.
 const maxBacklog = 1 << 20
 
 // add takes whole lines; it tells false when the backlog is closed.
@@ -32,7 +34,7 @@ func (b *backlog) add(text []byte) bool {
 		return false
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n") {
-		if b.dropped > 0 || b.size+len(line) > maxBacklog {
+		if b.dropped > 0 || b.size+len(line) > b.most {
 			b.dropped++
 			continue
 		}

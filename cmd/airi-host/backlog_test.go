@@ -9,7 +9,7 @@ import (
 
 func TestBacklog_countsWhatDoesNotFit(t *testing.T) {
 	changes := 0
-	b := backlog{changed: func() { changes++ }}
+	b := backlog{most: maxBacklog, changed: func() { changes++ }}
 	long := strings.Repeat("x", maxBacklog/2-1)
 	require.True(t, b.add([]byte(long+"\nshort\n")))
 	require.True(t, b.add([]byte(long+"\n")), "nobody is told to wait")
@@ -24,7 +24,7 @@ func TestBacklog_countsWhatDoesNotFit(t *testing.T) {
 func TestOutput_divertsUntilItIsReverted(t *testing.T) {
 	w := &full{left: 3}
 	o := newOutput(w)
-	b := &backlog{changed: func() {}}
+	b := &backlog{most: maxBacklog, changed: func() {}}
 	o.divert.Store(b)
 	_, _ = o.Write([]byte("one\n"))
 	_, _ = past{o}.Write([]byte("view\n"))

@@ -174,7 +174,7 @@ func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts cal
 	}
 	caller := &caller{
 		host: h.Host, list: list, call: one, timeout: opts.timeout,
-		journal: follow(h.Host, func(actors.Event) {}), start: h.configs.start,
+		journal: follow(h.Host, c.settings.queues().events, func(actors.Event) {}), start: h.configs.start,
 	}
 	taken, cancel := c.out.whileTaken(stop)
 	defer cancel()
@@ -185,7 +185,7 @@ func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts cal
 	} else {
 		c.noteUnheard(one.Key, caller.offers)
 	}
-	err = errors.Join(err, h.close(now, c.settings.drain(callDrain, false)))
+	err = errors.Join(err, h.close(now, c.settings.drain(callDrain)))
 	if err != nil {
 		if opts.follow && !c.json() {
 			c.encode(lineOf(err))

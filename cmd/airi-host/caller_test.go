@@ -55,7 +55,7 @@ func callerOn(t *testing.T, call protocol.Call) (*caller, chan struct{}) {
 	t.Cleanup(func() { require.NoError(t, host.Shutdown(context.Background())) })
 	return &caller{
 		host: host, list: manifests(ofProgram("slow"), ofProgram("quick")), call: call,
-		journal: follow(host, func(actors.Event) {}),
+		journal: follow(host, eventQueue, func(actors.Event) {}),
 	}, later
 }
 
@@ -84,7 +84,7 @@ func TestCaller_followsTheCall(t *testing.T) {
 	var out bytes.Buffer
 	c := &cli{out: newOutput(&out), output: outputText}
 	k := &caller{
-		host: host, list: manifests(ofProgram("counts")), journal: follow(host, func(actors.Event) {}),
+		host: host, list: manifests(ofProgram("counts")), journal: follow(host, eventQueue, func(actors.Event) {}),
 		call: protocol.Call{Key: "model:COUNT", Progress: c.printItem, Idle: 100 * time.Millisecond},
 	}
 	_, err = k.run(context.Background())
@@ -189,7 +189,7 @@ func TestCaller_knowsAllOwnersWhereThatMatters(t *testing.T) {
 			}()
 			k := &caller{
 				host: host, list: manifests(slow, ofProgram("quick")), call: protocol.Call{Key: row.key},
-				journal: follow(host, func(actors.Event) {}),
+				journal: follow(host, eventQueue, func(actors.Event) {}),
 			}
 			result, err := k.run(context.Background())
 			require.Contains(t, string(result)+fmt.Sprint(err), row.want)
@@ -210,7 +210,7 @@ func TestCaller_endsACallThatIsInterrupted(t *testing.T) {
 	defer func() { require.NoError(t, host.Shutdown(context.Background())) }()
 	k := &caller{
 		host: host, list: manifests(ofProgram("counts")), call: protocol.Call{Key: "model:HANG"},
-		journal: follow(host, func(actors.Event) {}),
+		journal: follow(host, eventQueue, func(actors.Event) {}),
 	}
 	_, err = k.run(stop)
 	require.ErrorIs(t, err, errGaveUp)

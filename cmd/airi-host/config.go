@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,8 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,9 +27,29 @@ import (
 // maxSettings is how long a file of settings may be, in bytes.
 const maxSettings = 1 << 20
 
-// settings are what a file of settings says, in the words of those who go by it.
-// The zero value of each answer stands for their defaults.
-type settings struct{ manifest.Settings }
+// settings are what a file of settings says, and the flags that go before it, in the
+// words of those who go by them. The zero value of each answer stands for their
+// defaults. They do not change: who holds them for longer than a moment asks now for
+// those in force.
+type settings struct {
+	manifest.Settings
+	// text is the file's, revision counts how often it was read.
+	text     []byte
+	revision int64
+	// next are those that have taken the place of these.
+	next atomic.Pointer[settings]
+}
+
+// now returns the settings in force; where there are none, they say nothing.
+func (s *settings) now() *settings {
+	if s == nil {
+		return &settings{}
+	}
+	if next := s.next.Load(); next != nil {
+		return next
+	}
+	return s
+}
 
 // settingsError is all that is wrong with a file of settings.
 type settingsError struct{ problems manifest.Problems }
@@ -41,7 +60,7 @@ func (e *settingsError) Error() string { return e.problems.Err().Error() }
 // loadSettings reads a file of settings; "" is for none. The error is a
 // *settingsError.
 func loadSettings(path string) (*settings, error) {
-	s := &settings{}
+	s := &settings{revision: 1}
 	if path == "" {
 		return s, nil
 	}
@@ -53,7 +72,7 @@ func loadSettings(path string) (*settings, error) {
 	if len(problems) > 0 {
 		return nil, &settingsError{problems}
 	}
-	s.Settings = *read
+	s.Settings, s.text = *read, data
 	return s, nil
 }
 
@@ -124,86 +143,36 @@ func (c *cli) settingsFile(once bool) (string, error) {
 // wrong with them it tells through another command line, which may be the same, a line
 // each.
 func (c *cli) configure(through *cli, once bool) error {
-	file, err := c.settingsFile(once)
-	if err != nil {
-		return err
-	}
-	s, err := loadSettings(file)
+	s, err := c.settled(once)
 	if wrong, ok := errors.AsType[*settingsError](err); ok {
 		through.printProblems(wrong.problems)
 		return errFailed
 	}
+	if err != nil {
+		return err
+	}
 	c.settings = s
-	return err
+	c.modules.Deadline, c.modules.Program = s.Manifests.Evaluation, s.Runtimes.Node
+	return nil
 }
 
-// restart says what follows a crash; once is for a host that is asked once.
-func (s *settings) restart(once bool) actors.RestartPolicy {
-	r := s.Restart
-	policy := actors.RestartPolicy{
-		First: r.Base, Max: r.Max, Stable: r.Stable, MaxInARow: r.GiveUp, Disabled: r.Disabled || once,
+// settled reads the settings, and lays the flags over them.
+func (c *cli) settled(once bool) (*settings, error) {
+	file, err := c.settingsFile(once)
+	if err != nil {
+		return nil, err
 	}
-	if r.Jitter != nil {
-		policy.Jitter = cmp.Or(*r.Jitter, -1) // where 0 is the default, less is none
+	s, err := loadSettings(file)
+	if err == nil && c.over != nil {
+		c.over(&s.Settings)
 	}
-	return policy
-}
-
-func (s *settings) limits() actors.Limits {
-	l := s.Limits
-	return actors.Limits{
-		Pending: l.PendingCalls, LogLines: l.LogLines, Facts: l.Facts, Frame: l.FrameBytes,
-		StreamItems: l.StreamItems, StreamBytes: l.StreamBytes, Events: l.Events, EventBytes: l.EventBytes,
-	}
-}
-
-func (s *settings) timeouts() actors.Timeouts {
-	t := s.Timeouts
-	return actors.Timeouts{
-		Load: t.Load, Init: t.Init, Setup: t.Setup, Stop: t.Stop, Call: t.Call, Idle: t.Idle, Capabilities: t.Capabilities,
-	}
-}
-
-// drain is how long plugins may take to stop: what a flag says goes first.
-func (s *settings) drain(flag time.Duration, given bool) time.Duration {
-	if given || s.Drain == 0 {
-		return flag
-	}
-	return s.Drain
-}
-
-// secrets says where secrets are; none of them is read before it is asked for.
-func (s *settings) secrets() services.Secrets {
-	declared := make(map[string]services.Secret, len(s.Secrets))
-	for id, one := range s.Secrets {
-		declared[id] = services.Secret{Env: one.Env, File: one.File, Plugins: one.Plugins, Companies: one.Companies}
-	}
-	return services.Secrets{Declared: declared}
-}
-
-// http says what plugins' requests may do.
-func (s *settings) http() (services.HTTP, error) {
-	allowed, err := services.ParseAddresses(s.HTTP.Allow)
-	return services.HTTP{
-		Allowed: allowed, Timeout: s.HTTP.Timeout, MaxRequest: s.HTTP.MaxBody, MaxResponse: s.HTTP.MaxBody,
-	}, err
+	return s, err
 }
 
 // pluginConfig returns a plugin's configuration for a company, "" being none; nil
 // where the settings have none.
 func (s *settings) pluginConfig(plugin, company string) json.RawMessage {
 	return s.Plugins[plugin].ConfigFor(company)
-}
-
-// worker says what a plugin's worker may use of the machine: what the settings say of
-// the plugin, else its manifest, else what they say of all plugins.
-func (s *settings) worker(m *manifest.Manifest) process.Limits {
-	own, said, all := s.Plugins[m.PluginName()].Limits, m.Host.Limits.Worker, s.Limits.Worker
-	return process.Limits{
-		MemoryBytes: cmp.Or(own.MemoryBytes, said.MemoryBytes, all.MemoryBytes),
-		Processes:   cmp.Or(own.Processes, said.Processes, all.Processes),
-		CPUTime:     cmp.Or(own.CPUTime, said.CPUTime, all.CPUTime),
-	}
 }
 
 // grants returns which of the grants that a plugin asks for it is given.
@@ -228,11 +197,11 @@ func (s *settings) policy() ecosystems.Policy {
 	return ecosystems.Policy{Company: s.Scope, Companies: s.Companies, Grants: s.grants}
 }
 
-// limited runs workers within what they may use of the machine.
+// limited runs workers within the limits that are in force when they start.
 func limited(s *settings, launch actors.Launcher) actors.Launcher {
 	return func(ctx context.Context, m *manifest.Manifest, entry manifest.Entry) (process.Spec, error) {
 		spec, err := launch(ctx, m, entry)
-		spec.Limits = s.worker(m)
+		s.now().bind(&spec, m)
 		return spec, err
 	}
 }

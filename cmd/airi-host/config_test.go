@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,11 +42,9 @@ func TestLoadSettings_noneIsAllDefaults(t *testing.T) {
 		require.Equal(t, process.Limits{}, s.worker(&manifest.Manifest{Name: "hello"}))
 		require.Empty(t, s.secrets().Declared)
 		require.Nil(t, s.pluginConfig("hello", "acme"))
-		http, err := s.http()
-		require.NoError(t, err)
-		require.Zero(t, http.Timeout)
-		require.Zero(t, http.MaxRequest)
-		require.Zero(t, http.MaxResponse)
+		http := s.http()
+		http.Allowed = services.Addresses{}
+		require.Equal(t, services.HTTP{}, http)
 	}
 }
 
@@ -105,11 +104,52 @@ func TestSettings_limitsAndTimeouts(t *testing.T) {
 	}, s.timeouts())
 }
 
-func TestSettings_aFlagGoesFirst(t *testing.T) {
+// Each flag of run that a setting has as well goes before it, where it is given.
+func TestRunOptions_flagsGoBeforeSettings(t *testing.T) {
+	all := manifest.Settings{
+		StartLimit: time.Minute, Drain: 2 * time.Minute,
+		Listen: manifest.ListenSettings{Address: "127.0.0.1:1", Token: manifest.TokenSource{Env: "T"}, Origins: []string{"a"}},
+	}
+	var flags runOptions
+	flags.startLimit, flags.drain = time.Second, 2*time.Second
+	flags.listen.ListenSettings = manifest.ListenSettings{Address: "off", Token: manifest.TokenSource{File: "t"}, Origins: []string{"b"}, Remote: true}
+	for flag, want := range map[string]func(*manifest.Settings){
+		"none":        func(*manifest.Settings) {},
+		"start-limit": func(s *manifest.Settings) { s.StartLimit = time.Second },
+		"drain":       func(s *manifest.Settings) { s.Drain = 2 * time.Second },
+		flagListen:    func(s *manifest.Settings) { s.Listen.Address = "off" },
+		flagTokenFile: func(s *manifest.Settings) { s.Listen.Token = manifest.TokenSource{File: "t"} },
+		flagOrigin:    func(s *manifest.Settings) { s.Listen.Origins = []string{"b"} },
+		flagRemote:    func(s *manifest.Settings) { s.Listen.Remote = true },
+	} {
+		got, expected := all, all
+		flags.over(func(given string) bool { return given == flag })(&got)
+		want(&expected)
+		require.Equal(t, expected, got, flag)
+	}
+}
+
+func TestSettings_theLogIsAsTheySay(t *testing.T) {
+	logged := func(args []string, text string) string {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "airi-host.json")
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		var errOut lockedBuffer
+		Main(t.Context(), append([]string{"run", "--once", "--config", file, filepath.Join(plugins, "greeter")}, args...), nil, io.Discard, &errOut)
+		return errOut.String()
+	}
+	const unknown, message = `"plugins": {"nobody": {}}`, "settings for a plugin that is not here"
+	require.Contains(t, logged(nil, `{`+unknown+`}`), `level=WARN msg="`+message)
+	require.NotContains(t, logged(nil, `{"log": {"level": "error"}, `+unknown+`}`), message)
+	require.Contains(t, logged([]string{"--log-level", "warn"}, `{"log": {"level": "error"}, `+unknown+`}`), message, "the flag goes first")
+	require.Contains(t, logged(nil, `{"log": {"format": "json"}, `+unknown+`}`), `"level":"WARN","msg":"`+message)
+	require.Contains(t, logged([]string{"--output", "json"}, `{"log": {"format": "text"}, `+unknown+`}`), `level=WARN msg="`+message)
+}
+
+func TestSettings_drain(t *testing.T) {
 	s := wantSettings(t, `{"drain": "20s"}`)
-	require.Equal(t, 20*time.Second, s.drain(defaultDrain, false))
-	require.Equal(t, time.Second, s.drain(time.Second, true))
-	require.Equal(t, defaultDrain, wantSettings(t, `{}`).drain(defaultDrain, false))
+	require.Equal(t, 20*time.Second, s.drain(defaultDrain))
+	require.Equal(t, defaultDrain, wantSettings(t, `{}`).drain(defaultDrain))
 }
 
 func TestSettings_secretsAndHTTP(t *testing.T) {
@@ -120,11 +160,9 @@ func TestSettings_secretsAndHTTP(t *testing.T) {
 		"a": {Env: "A", Plugins: []string{"hello"}},
 		"b": {File: "/run/b", Companies: []string{"acme"}},
 	}}, s.secrets())
-	http, err := s.http()
-	require.NoError(t, err)
 	allowed, err := services.ParseAddresses([]string{"127.0.0.1:8080"})
 	require.NoError(t, err)
-	require.Equal(t, services.HTTP{Allowed: allowed, Timeout: 7 * time.Second, MaxRequest: 5, MaxResponse: 5}, http)
+	require.Equal(t, services.HTTP{Allowed: allowed, Timeout: 7 * time.Second, MaxRequest: 5, MaxResponse: 5}, s.http())
 }
 
 func TestSettings_plugins(t *testing.T) {

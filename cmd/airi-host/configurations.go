@@ -22,8 +22,9 @@ type configurations struct {
 // load reads what the store has.
 func (k *configurations) load(ctx context.Context, db *store.DB) error {
 	k.Defaults = func(plugin, company string) (json.RawMessage, bool) {
-		_, own := k.settings.Plugins[plugin].Companies[company]
-		return k.settings.pluginConfig(plugin, company), own
+		now := k.settings.now()
+		_, own := now.Plugins[plugin].Companies[company]
+		return now.pluginConfig(plugin, company), own
 	}
 	if db == nil {
 		return nil
@@ -42,7 +43,7 @@ func (k *configurations) start(m *manifest.Manifest) actors.StartOptions {
 
 // company is whose configuration a plugin is started with.
 func (k *configurations) company(m *manifest.Manifest) string {
-	return cmp.Or(m.Host.Scope, k.settings.Scope)
+	return cmp.Or(m.Host.Scope, k.settings.now().Scope)
 }
 
 // revisions keeps configurations in the store.

@@ -37,7 +37,7 @@ func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front
 			return nil, err
 		}
 	}
-	if !opts.once || opts.listen.given {
+	if !opts.once || opts.listen.was(flagListen) {
 		log, err := c.logger()
 		if err != nil {
 			return nil, errors.Join(err, f.close())

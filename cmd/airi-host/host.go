@@ -33,6 +33,8 @@ type house struct {
 	roster *roster
 	// configs are their configurations.
 	configs *configurations
+	// paperclip are the services of its workers.
+	paperclip *paperclip
 	// tapped closes when the last frame was logged; nil when none is.
 	tapped <-chan struct{}
 }
@@ -45,12 +47,8 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 	if err != nil {
 		return nil, err
 	}
-	requests, err := c.settings.http()
-	if err != nil {
-		return nil, err
-	}
 	c.settings.tellUnknown(list, log)
-	h := &house{log: log, node: &bridge.Node{}, roster: newRoster(list, c.manifests(true)), configs: &st.configs}
+	h := &house{log: log, node: &bridge.Node{Program: c.settings.Runtimes.Node}, roster: newRoster(list, c.manifests(true)), configs: &st.configs}
 	var hidden *hush // nil unless frames are logged
 	if debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
 		hidden = newHush(c.settings)
@@ -59,9 +57,12 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 	if !once {
 		mark = sweep(context.Background(), log)
 	}
-	dialects := ecosystems.Dialects(h.roster.get, c.settings.policy(), func(method string) bool {
+	policy := func() ecosystems.Policy { return c.settings.now().policy() }
+	dialects := ecosystems.Dialects(h.roster.get, policy, func(method string) bool {
 		return h.HandlesMethod(manifest.DialectPaperclip, method)
 	})
+	h.paperclip = &paperclip{st: st, manifestOf: h.roster.get, hidden: hidden}
+	bounds := c.settings.bounds(once)
 	var observe func(actors.CallEnded)
 	if c.metrics != nil {
 		observe = c.metrics.Observe
@@ -76,16 +77,17 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		Programs:  programs(),
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
 			return map[string]map[string]protocol.Service{
-				manifest.DialectPaperclip: paperclipServices(p, st, c.settings, requests, hidden),
+				manifest.DialectPaperclip: h.paperclip.services(p, c.settings),
 			}
 		},
 		Launch:   limited(c.settings, ecosystems.Launch(h.node)),
-		Timeouts: c.settings.timeouts(),
-		Limits:   c.settings.limits(),
-		Restart:  c.settings.restart(once),
+		Timeouts: bounds.Timeouts,
+		Limits:   bounds.Limits,
+		Ladder:   bounds.Ladder,
+		Restart:  bounds.Restart,
 	})
 	if err == nil && hidden != nil {
-		h.tapped = tapWire(h.Host, dialects, list, log, hidden)
+		h.tapped = tapWire(h.Host, dialects, list, log, hidden, c.settings.queues().frames)
 	}
 	return h, err
 }
@@ -108,7 +110,8 @@ func (h *house) close(now context.Context, drain time.Duration) error {
 // manifests says how manifests are read; those that are code are evaluated only
 // where exec says so.
 func (c *cli) manifests(exec bool) manifest.Options {
-	opts := manifest.Options{Builtins: slices.Sorted(maps.Keys(programs()))}
+	opts := c.settings.now().manifests()
+	opts.Builtins = slices.Sorted(maps.Keys(programs()))
 	if exec {
 		opts.Evaluate = c.modules.Evaluate
 	}

@@ -34,7 +34,7 @@ func TestHush_hidesSecretsThatWereGivenOut(t *testing.T) {
 }
 
 func TestHush_hidesConfigurations(t *testing.T) {
-	h := newHush(&settings{manifest.Settings{Plugins: map[string]manifest.PluginSettings{
+	h := newHush(&settings{Settings: manifest.Settings{Plugins: map[string]manifest.PluginSettings{
 		"a": {Config: json.RawMessage(`{ "apiKey": "k", "url": "hidden" }`), Companies: map[string]json.RawMessage{"acme": json.RawMessage(`{"n":1}`)}},
 		"b": {Config: json.RawMessage(`{}`)}, "c": {},
 	}}})

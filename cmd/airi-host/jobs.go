@@ -54,7 +54,7 @@ func (st *state) timetable(h *house) *timetable {
 	if st.db == nil {
 		return nil
 	}
-	return followJobs(h.Host, st.db, jobs.Options{Log: h.log})
+	return followJobs(h.Host, st.db, st.configs.settings.jobs(h.log))
 }
 
 // stop begins no more runs.

@@ -45,7 +45,7 @@ func TestFollowJobs_runsWhatWasMissedAndRemembersIt(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 
-	db, err = openStore(t.Context(), dir)
+	db, err = openStore(t.Context(), dir, store.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, db.Close()) }()
 	host, m, triggers := hourly(t)
@@ -62,7 +62,7 @@ func TestFollowJobs_runsWhatWasMissedAndRemembersIt(t *testing.T) {
 }
 
 func TestFollowJobs_followsPluginsThatAreReady(t *testing.T) {
-	db, err := openStore(t.Context(), t.TempDir())
+	db, err := openStore(t.Context(), t.TempDir(), store.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, db.Close()) }()
 	host, m, _ := hourly(t)

@@ -32,13 +32,14 @@ type trace struct {
 	cycle []string
 }
 
-// eventQueue is how many events may wait for a slow terminal.
+// eventQueue is how many events may wait for a slow terminal, unless the settings say
+// otherwise.
 const eventQueue = 1 << 16
 
-// follow begins a journal.
-func follow(host *actors.Host, show func(actors.Event)) *journal {
+// follow begins a journal, in which so many events may wait.
+func follow(host *actors.Host, queue int, show func(actors.Event)) *journal {
 	j := &journal{
-		host: host, sub: host.Subscribe(actors.KindPhase|actors.KindWaiting|actors.KindRestart, eventQueue), show: show,
+		host: host, sub: host.Subscribe(actors.KindPhase|actors.KindWaiting|actors.KindRestart, queue), show: show,
 		queries: make(chan chan map[string]trace), done: make(chan struct{}), traces: map[string]trace{},
 	}
 	go j.read()

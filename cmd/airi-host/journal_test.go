@@ -36,7 +36,7 @@ func greeterCalled(name string) *manifest.Manifest {
 func TestJournal_catchesUpWithWhatHasHappened(t *testing.T) {
 	host := newHost(t)
 	var shown []string
-	j := follow(host, func(e actors.Event) {
+	j := follow(host, eventQueue, func(e actors.Event) {
 		if e, ok := e.(actors.PhaseChanged); ok && e.To == lifecycle.Ready {
 			shown = append(shown, e.Plugin)
 		}
@@ -52,7 +52,7 @@ func TestJournal_catchesUpWithWhatHasHappened(t *testing.T) {
 
 func TestJournal_remembersUntilTheEnd(t *testing.T) {
 	host := newHost(t)
-	j := follow(host, func(actors.Event) {})
+	j := follow(host, eventQueue, func(actors.Event) {})
 	m := greeterCalled("greeter")
 	unknown := "builtin:nobody"
 	m.Entrypoints.Go = &unknown

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/manifest"
 )
 
 // defaultListen is where a host listens that was told nothing of it.
@@ -27,41 +29,84 @@ const defaultListen = "127.0.0.1:6121"
 // listenOff is the --listen of a host that does not.
 const listenOff = "off"
 
-// listenOptions are the flags on where a host listens for HTTP.
+// The flags on where a host listens.
+const (
+	flagListen    = "listen"
+	flagTokenFile = "token-file"
+	flagOrigin    = "allow-origin"
+	flagRemote    = "allow-remote"
+)
+
+// listenOptions say where a host listens for HTTP: the flags, until they are laid over
+// what the settings say.
 type listenOptions struct {
-	address string
-	// given tells that the address was asked for.
-	given     bool
-	tokenFile string
-	origins   []string
+	manifest.ListenSettings
+	// by tells whether a flag was given; nil means that all were.
+	by func(flag string) bool
+	// usual is where it listens unless it is told; "" is defaultListen.
+	usual string
 }
 
 func (o *listenOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.address, "listen", defaultListen, "where to answer HTTP: an address, with the port 0 for any that is free, or off")
-	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "a file with the token that HTTP requests must have; an address beyond loopback takes one")
-	cmd.Flags().StringSliceVar(&o.origins, "allow-origin", nil, "a web page that may ask over HTTP, e.g. http://localhost:5173; may be given again")
+	cmd.Flags().StringVar(&o.Address, flagListen, defaultListen, "where to answer HTTP: an address, with the port 0 for any that is free, or off")
+	cmd.Flags().StringVar(&o.Token.File, flagTokenFile, "", "a file with the token that HTTP requests must have")
+	cmd.Flags().StringSliceVar(&o.Origins, flagOrigin, nil, "a web page that may ask over HTTP, e.g. http://localhost:5173; may be given again")
+	cmd.Flags().BoolVar(&o.Remote, flagRemote, false, "permit an address that can be reached from other machines, which takes a token as well")
+}
+
+// over lays the flags that are given over settings.
+func (o *listenOptions) over(given func(flag string) bool, s *manifest.ListenSettings) {
+	if given(flagListen) {
+		s.Address = o.Address
+	}
+	if given(flagTokenFile) {
+		s.Token = o.Token
+	}
+	if given(flagOrigin) {
+		s.Origins = o.Origins
+	}
+	if given(flagRemote) {
+		s.Remote = o.Remote
+	}
+}
+
+// address is where it listens.
+func (o listenOptions) address() string { return cmp.Or(o.Address, o.usual, defaultListen) }
+
+// given tells that the address was asked for.
+func (o listenOptions) given() bool { return o.Address != "" }
+
+// was tells whether a flag was given.
+func (o listenOptions) was(flag string) bool { return o.by == nil || o.by(flag) }
+
+// said names what said something: a flag if it was given, else a setting.
+func (o listenOptions) said(flag, setting string) string {
+	if o.was(flag) {
+		return "--" + flag
+	}
+	return setting
 }
 
 // listenHTTP opens the listener for HTTP; nil where there is to be none. That the usual
 // address cannot be had is no error unless it was asked for: it is told, and the host
 // goes on without.
 func (o listenOptions) listenHTTP(ctx context.Context, log *slog.Logger) (net.Listener, admin.Guard, error) {
-	if o.address == listenOff {
+	if o.address() == listenOff {
 		return nil, admin.Guard{}, nil
 	}
 	guard, err := o.guard()
 	if err != nil {
 		return nil, guard, err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address())
 	if err == nil {
 		return l, guard, nil
 	}
 	err = fmt.Errorf("%w: choose another one with --listen, e.g. 127.0.0.1:0, or --listen off", o.reason(ctx, err))
-	if o.given {
-		return nil, guard, fmt.Errorf("--listen %s: %w", o.address, err)
+	if o.given() {
+		return nil, guard, fmt.Errorf("%s %s: %w", o.said(flagListen, "listen.address"), o.address(), err)
 	}
-	log.Warn("this host does not answer HTTP", "address", o.address, "reason", err)
+	log.Warn("this host does not answer HTTP", "address", o.address(), "reason", err)
 	return nil, guard, nil
 }
 
@@ -78,7 +123,7 @@ func (o listenOptions) reason(ctx context.Context, err error) error {
 
 // check refuses flags that cannot be right, before anything is done.
 func (o listenOptions) check() error {
-	if o.address == listenOff {
+	if o.address() == listenOff {
 		return nil
 	}
 	_, err := o.guard()
@@ -89,7 +134,7 @@ func (o listenOptions) check() error {
 func (o listenOptions) holder(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.address+"/api/v1/host", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.address()+"/api/v1/host", nil)
 	if err != nil {
 		return ""
 	}
@@ -108,24 +153,50 @@ func (o listenOptions) holder(ctx context.Context) string {
 
 // guard says who may ask.
 func (o listenOptions) guard() (admin.Guard, error) {
-	g := admin.Guard{Origins: o.origins}
-	name, _, err := net.SplitHostPort(o.address)
+	g := admin.Guard{Origins: o.Origins}
+	said := o.said(flagListen, "listen.address")
+	name, _, err := net.SplitHostPort(o.address())
 	if err != nil {
-		return g, usageError{fmt.Errorf("--listen %q: expected an address and a port, e.g. %s, or off", o.address, defaultListen)}
+		return g, usageError{fmt.Errorf("%s %q: expected an address and a port, e.g. %s, or off", said, o.address(), defaultListen)}
 	}
-	if o.tokenFile != "" {
-		if g.Token, err = readToken(o.tokenFile); err != nil {
-			return g, fmt.Errorf("--token-file %s: %w", o.tokenFile, err)
-		}
+	if g.Token, err = o.token(); err != nil {
+		return g, err
 	}
 	addr, err := netip.ParseAddr(name)
 	g.Loopback = name == "localhost" || err == nil && addr.Unmap().IsLoopback()
 	g.Open = !g.Loopback
-	if g.Open && g.Token == "" {
+	switch {
+	case g.Open && g.Token == "":
 		return g, usageError{fmt.Errorf(
-			"--listen %s can be reached from other machines: give it a token with --token-file FILE, or listen on %s", o.address, defaultListen)}
+			"%s %s can be reached from other machines: give it a token with --token-file FILE, or listen on %s", said, o.address(), defaultListen)}
+	case g.Open && !o.Remote:
+		return g, usageError{fmt.Errorf(
+			"%s %s can be reached from other machines: permit that with --allow-remote, or listen on %s", said, o.address(), defaultListen)}
 	}
 	return g, nil
+}
+
+// token reads the token, "" if there is none.
+func (o listenOptions) token() (string, error) {
+	switch where := o.Token; {
+	case where.File != "":
+		token, err := readToken(where.File)
+		if err != nil {
+			err = fmt.Errorf("%s %s: %w", o.said(flagTokenFile, "listen.token.file"), where.File, err)
+		}
+		return token, err
+	case where.Env != "":
+		text, ok := os.LookupEnv(where.Env)
+		if !ok {
+			return "", fmt.Errorf("listen.token.env %s: it is not set in the host's environment", where.Env)
+		}
+		token, err := parseToken(text)
+		if err != nil {
+			err = fmt.Errorf("listen.token.env %s: %w", where.Env, err)
+		}
+		return token, err
+	}
+	return "", nil
 }
 
 // leastToken is how short a token may be, mostToken how long its file.
@@ -149,7 +220,12 @@ func readToken(file string) (string, error) {
 	if err != nil {
 		return "", withoutPath(err)
 	}
-	token := strings.TrimSpace(string(text))
+	return parseToken(string(text))
+}
+
+// parseToken returns the token that a text is, but for blanks around it.
+func parseToken(text string) (string, error) {
+	token := strings.TrimSpace(text)
 	if len(token) < leastToken || strings.ContainsAny(token, " \t\r\n") {
 		return "", fmt.Errorf("expected one word of at least %d characters: 'openssl rand -hex 32' makes one", leastToken)
 	}

@@ -11,17 +11,30 @@ import (
 	"github.com/lmittmann/tint"
 )
 
-// level is --log-level, or debug where frames are to be seen.
+// level is --log-level, else debug where frames are to be seen, else what the settings
+// say.
 func (c *cli) level() (slog.Level, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.logLevel)); err != nil {
 		return level, usageError{fmt.Errorf("--log-level %q: expected debug, info, warn or error", c.logLevel)}
 	}
-	if debugs(debugWire) && !c.levelGiven {
+	switch {
+	case c.levelGiven:
+	case debugs(debugWire):
 		level = slog.LevelDebug
+	default:
+		if said := c.settings.now().Log.Level; said != "" {
+			return level, level.UnmarshalText([]byte(said))
+		}
 	}
 	return level, nil
 }
+
+// The values of the setting log.format.
+const (
+	formatText = "text"
+	formatJSON = "json"
+)
 
 // debugWire is the item of AIRI_HOST_DEBUG that logs frames.
 const debugWire = "wire"
@@ -31,20 +44,27 @@ func debugs(item string) bool {
 	return slices.Contains(strings.Split(os.Getenv("AIRI_HOST_DEBUG"), ","), item)
 }
 
-// logger writes to standard error: as JSON where JSON was asked for, for people on a
-// terminal, else as plain text.
+// logger writes to standard error, in the format of the settings, else as JSON where
+// JSON was asked for, for people on a terminal, else as plain text. Its level is that of
+// c.logs, which is set here.
 func (c *cli) logger() (*slog.Logger, error) {
 	level, err := c.level()
 	if err != nil {
 		return nil, err
 	}
-	plain := &slog.HandlerOptions{Level: level}
-	switch {
-	case c.json():
+	if c.logs == nil {
+		c.logs = &slog.LevelVar{}
+	}
+	c.logs.Set(level)
+	plain := &slog.HandlerOptions{Level: c.logs}
+	switch format := c.settings.now().Log.Format; {
+	case format == formatText:
+		return slog.New(slog.NewTextHandler(c.err, plain)), nil
+	case format == formatJSON || c.json():
 		return slog.New(slog.NewJSONHandler(c.err, plain)), nil
 	case c.err.terminal:
 		return slog.New(cleaner{tint.NewTextHandler(c.err, &tint.Options{
-			Level: level, TimeFormat: timeFormat, NoColor: !c.err.color,
+			Level: c.logs, TimeFormat: timeFormat, NoColor: !c.err.color,
 		})}), nil
 	default:
 		return slog.New(slog.NewTextHandler(c.err, plain)), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/manifest/evaluate"
 )
 
@@ -40,7 +42,7 @@ const (
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	c := &cli{in: in, out: newOutput(out), err: newOutput(errOut), modules: &evaluate.Node{}}
+	c := &cli{in: in, out: newOutput(out), err: newOutput(errOut), modules: &evaluate.Node{}, logs: &slog.LevelVar{}}
 	root := c.root()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -71,6 +73,10 @@ type cli struct {
 	// configure has read it.
 	config   string
 	settings *settings
+	// over lays flags over settings; nil where there are none that do.
+	over func(*manifest.Settings)
+	// logs is the level of what is logged, which may change.
+	logs *slog.LevelVar
 	// stateGiven is --state, or "".
 	stateGiven string
 	// metrics count what a host does that can be asked; nil for others.

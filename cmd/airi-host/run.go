@@ -25,6 +25,20 @@ type runOptions struct {
 	listen listenOptions
 }
 
+// over lays the flags that are given over settings.
+func (o *runOptions) over(given func(flag string) bool) func(*manifest.Settings) {
+	flags := *o
+	return func(s *manifest.Settings) {
+		if given("start-limit") {
+			s.StartLimit = flags.startLimit
+		}
+		if given("drain") {
+			s.Drain = flags.drain
+		}
+		flags.listen.over(given, &s.Listen)
+	}
+}
+
 // The defaults of the flags on time.
 const (
 	defaultStartLimit = 30 * time.Second
@@ -71,10 +85,13 @@ func (c *cli) runCommand() *cobra.Command {
 			if opts.startLimit <= 0 || opts.drain <= 0 {
 				return usageError{errors.New("--start-limit and --drain: expected a time above 0, e.g. 30s")}
 			}
-			if err := opts.listen.check(); err != nil {
+			c.over = opts.over(cmd.Flags().Changed)
+			if err := c.configure(c, opts.once); err != nil {
 				return err
 			}
-			if err := c.configure(c, opts.once); err != nil {
+			opts.listen.by = cmd.Flags().Changed
+			opts.listen.ListenSettings = c.settings.Listen
+			if err := opts.listen.check(); err != nil {
 				return err
 			}
 			live, err := c.live(opts.view)
@@ -82,8 +99,7 @@ func (c *cli) runCommand() *cobra.Command {
 				return err
 			}
 			opts.live = live
-			opts.drain = c.settings.drain(opts.drain, cmd.Flags().Changed("drain"))
-			opts.listen.given = cmd.Flags().Changed("listen")
+			opts.startLimit, opts.drain = c.settings.startLimit(), c.settings.drain(defaultDrain)
 			return c.run(cmd.Context(), args, opts)
 		},
 	}
@@ -136,7 +152,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	v := c.openView(h.Host, found.Manifests, opts.live)
 	defer v.close()
 	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
-	j := follow(h.Host, v.show)
+	j := follow(h.Host, c.settings.queues().events, v.show)
 	rep, started := c.start(stop, h, j, found, opts)
 	if started && !opts.once {
 		v.do(doingServe)

@@ -65,21 +65,22 @@ const (
 	spareLines = 4
 	// usualWidth and usualHeight are those of a terminal that does not tell its size.
 	usualWidth, usualHeight = 80, 24
-	// logQueue is how many lines of logs may wait to be looked at.
+	// logQueue is how many lines of logs may wait to be looked at, unless the settings
+	// say otherwise.
 	logQueue = 1 << 12
 )
 
 // newScreen makes a view that open shows. in is where keys come from, if that is a
-// terminal.
-func newScreen(host *actors.Host, plugins []string, tty *os.File, in any, out *output, others ...*output) *screen {
+// terminal. So much may wait as room says.
+func newScreen(host *actors.Host, plugins []string, room queues, tty *os.File, in any, out *output, others ...*output) *screen {
 	s := &screen{
 		host: host, out: out, tty: tty, others: others,
 		keys:     newKeys(in),
 		observer: newObserver(plugins, time.Now()),
-		log:      host.Subscribe(actors.KindLog, logQueue),
+		log:      host.Subscribe(actors.KindLog, room.logLines),
 		changed:  make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
-	s.backlog.changed = s.change
+	s.backlog.changed, s.backlog.most = s.change, room.bytes
 	s.do(doingStart)
 	return s
 }

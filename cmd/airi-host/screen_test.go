@@ -35,7 +35,7 @@ func onStage(t *testing.T) stage {
 		_ = tty.Close()
 		require.NoError(t, host.Shutdown(t.Context()))
 	})
-	return stage{newScreen(host, []string{"p"}, tty, tty, newOutput(tty)), far, tty}
+	return stage{newScreen(host, []string{"p"}, (&settings{}).queues(), tty, tty, newOutput(tty)), far, tty}
 }
 
 // reads returns what comes out of the terminal, up to a text.

@@ -64,7 +64,7 @@ func (c *cli) openState(ctx context.Context, once bool) (*state, error) {
 	if st.temporary {
 		return st, st.configs.load(ctx, nil)
 	}
-	if st.db, err = openStore(ctx, st.dir); err != nil {
+	if st.db, err = openStore(ctx, st.dir, c.settings.now().store()); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(st.disabled.load(ctx, st.db), st.configs.load(ctx, st.db)); err != nil {

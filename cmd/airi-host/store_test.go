@@ -18,9 +18,9 @@ type noPlugins struct{ protocol.Plugins }
 func TestOpenStore_stateOutlivesTheHost(t *testing.T) {
 	dir := t.TempDir()
 	ask := func(method, params string) (answer string) {
-		db, err := openStore(t.Context(), dir)
+		db, err := openStore(t.Context(), dir, store.Options{})
 		require.NoError(t, err)
-		o := services.Options{Store: stateIn(db)}
+		o := services.Options{Store: stateIn(db, services.MemoryLimits{})}
 		service := services.Paperclip(noPlugins{}, o)[method]
 		result, err := service.Serve(t.Context(), protocol.Call{Key: method, Caller: "demo", Input: json.RawMessage(params)})
 		require.NoError(t, err)
@@ -35,14 +35,14 @@ func TestOpenStore_stateOutlivesTheHost(t *testing.T) {
 }
 
 func TestStateIn_withoutAStoreIsInMemory(t *testing.T) {
-	require.Nil(t, stateIn(nil), "which services.Paperclip takes for memory")
+	require.IsType(t, &services.Memory{}, stateIn(nil, services.MemoryLimits{}))
 }
 
 func TestOpenStore_saysWhoHoldsTheDirectory(t *testing.T) {
 	dir := t.TempDir()
-	db, err := openStore(t.Context(), dir)
+	db, err := openStore(t.Context(), dir, store.Options{})
 	require.NoError(t, err)
-	_, err = openStore(t.Context(), dir)
+	_, err = openStore(t.Context(), dir, store.Options{})
 	require.ErrorContains(t, err, "held by the host with process id")
 	require.NoError(t, db.Close())
 }
@@ -52,7 +52,7 @@ func TestOpenStore_aFullDiskFailsWhoWritesAndNothingElse(t *testing.T) {
 	db, err := store.Open(t.Context(), t.TempDir(), store.Options{MaxBytes: 256 << 10})
 	require.NoError(t, err)
 	serve := func(method, more string) (json.RawMessage, error) {
-		service := paperclipServices(noPlugins{}, &state{db: db}, &settings{}, services.HTTP{}, nil)[method]
+		service := (&paperclip{st: &state{db: db}}).services(noPlugins{}, &settings{})[method]
 		return service.Serve(t.Context(), protocol.Call{
 			Key: method, Caller: "demo", Input: json.RawMessage(`{"scopeKind":"instance","stateKey":"k"` + more + `}`),
 		})

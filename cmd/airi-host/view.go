@@ -60,7 +60,7 @@ func (c *cli) openView(host *actors.Host, list []*manifest.Manifest, live bool) 
 		if c.err.terminal && sameTerminal(tty, c.err.w.(*os.File)) {
 			others = append(others, c.err)
 		}
-		v.screen = newScreen(host, names, tty, c.in, c.out, others...)
+		v.screen = newScreen(host, names, c.settings.queues(), tty, c.in, c.out, others...)
 		v.screen.open()
 	}
 	return v

@@ -10,7 +10,8 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 )
 
-// wireQueue is how many frames may wait to be logged; what is more is counted.
+// wireQueue is how many frames may wait to be logged, unless the settings say otherwise;
+// what is more is counted.
 const wireQueue = 1 << 14
 
 // wireTap logs the frames of the workers' wires, as they are but for secrets.
@@ -24,10 +25,10 @@ type wireTap struct {
 	speaks map[string]string
 }
 
-// tapWire logs frames until the host is shut down; then it closes the channel that
+// tapWire logs frames, of which so many may wait as queue says, until the host is shut down; then it closes the channel that
 // it returns.
 func tapWire(
-	host *actors.Host, dialects []protocol.Dialect, list []*manifest.Manifest, log *slog.Logger, hidden *hush,
+	host *actors.Host, dialects []protocol.Dialect, list []*manifest.Manifest, log *slog.Logger, hidden *hush, queue int,
 ) <-chan struct{} {
 	tap := &wireTap{log: log, hidden: hidden, codecs: map[string]protocol.Codec{}, speaks: map[string]string{}}
 	for _, d := range dialects {
@@ -36,7 +37,7 @@ func tapWire(
 	for _, m := range list {
 		tap.speaks[m.PluginName()] = m.Dialect
 	}
-	sub := host.Subscribe(actors.KindWire, wireQueue)
+	sub := host.Subscribe(actors.KindWire, queue)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

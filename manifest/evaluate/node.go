@@ -35,9 +35,10 @@ var ErrNoNode = errors.New("no Node.js on PATH: install version 20 or newer to e
 //go:embed evaluate.mjs
 var script string
 
-// Node evaluates modules with the Node.js that is on PATH. The zero value is ready
-// for use.
+// Node evaluates modules with Node.js. The zero value is ready for use.
 type Node struct {
+	// Program is the path of Node.js; "" is the one that is on PATH.
+	Program string
 	// Deadline is how long one evaluation may take; 0 or less is DefaultDeadline.
 	Deadline time.Duration
 
@@ -59,9 +60,9 @@ func (n *Node) Evaluate(ctx context.Context, module string) ([]byte, error) {
 			return data, nil
 		}
 	}
-	node, err := exec.LookPath("node")
+	node, err := n.program()
 	if err != nil {
-		return nil, ErrNoNode
+		return nil, err
 	}
 	data, err := n.run(ctx, node, path)
 	if err != nil {
@@ -71,6 +72,18 @@ func (n *Node) Evaluate(ctx context.Context, module string) ([]byte, error) {
 		n.keep(path, mark, data)
 	}
 	return data, nil
+}
+
+// program finds Node.js.
+func (n *Node) program() (string, error) {
+	if n.Program != "" {
+		return exec.LookPath(n.Program)
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return "", ErrNoNode
+	}
+	return node, nil
 }
 
 // errDeadline is the cause when the evaluation itself took too long.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -118,4 +119,15 @@ func TestNode_endsWithItsContext(t *testing.T) {
 	}()
 	_, err := (&Node{}).Evaluate(ctx, file)
 	require.ErrorIs(t, err, cause)
+}
+
+func TestNode_takesTheOneThatIsNamed(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		needNode(t)
+	}
+	t.Setenv("PATH", t.TempDir())
+	wantSays(t, &Node{Program: node}, module(t, `export default {a: 1}`), `{"a":1}`)
+	_, err = (&Node{Program: "/nowhere/node"}).Evaluate(t.Context(), module(t, `export default {a: 1}`))
+	require.ErrorContains(t, err, "/nowhere/node")
 }

@@ -9,11 +9,14 @@ import (
 	"sync"
 )
 
-// Node runs modules behind the bridge with the Node.js that is on PATH. The zero
+// Node runs modules behind the bridge with Node.js. The zero
 // value is ready for use, and its methods may be called from any goroutine. The
 // bridge is written to a directory of its own when it is first needed; Close
 // removes that.
 type Node struct {
+	// Program is the path of Node.js; "" is the one that is on PATH.
+	Program string
+
 	mu   sync.Mutex
 	dir  string
 	main string
@@ -25,15 +28,27 @@ var ErrNoNode = errors.New("no Node.js on PATH: install version " + MinNode + " 
 // Command returns the program and the arguments that run the module at path. It
 // fails with ErrNoNode, or when the bridge cannot be written.
 func (n *Node) Command(_ context.Context, path string) ([]string, error) {
-	node, err := exec.LookPath("node")
+	node, err := n.program()
 	if err != nil {
-		return nil, ErrNoNode
+		return nil, err
 	}
 	main, err := n.installed()
 	if err != nil {
 		return nil, err
 	}
 	return append([]string{node}, Args(main, path)...), nil
+}
+
+// program finds Node.js.
+func (n *Node) program() (string, error) {
+	if n.Program != "" {
+		return exec.LookPath(n.Program)
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return "", ErrNoNode
+	}
+	return node, nil
 }
 
 func (n *Node) installed() (string, error) {
