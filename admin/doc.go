@@ -33,6 +33,7 @@
 //	DELETE /api/v1/plugins/NAME/data      Forgotten: what was kept of a plugin that is stopped is removed
 //	DELETE /api/v1/companies/C/data       Forgotten: what was kept for a company is removed
 //	GET  /api/v1/capabilities             CapabilityList; ?plugin=NAME ?kind=KIND
+//	POST /api/v1/reload                   SettingsReload: the settings are read again
 //	POST /api/v1/call                     CallRequest; the result is the body
 //	GET  /api/v1/logs                     the end of all plugins' logs; ?lines=N ?follow=true
 //	GET  /api/v1/events                   what has happened of late; ?lines=N ?follow=true ?kind=KIND

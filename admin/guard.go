@@ -23,6 +23,9 @@ type Guard struct {
 	Token string
 	// Origins are the web pages that may ask, e.g. "http://localhost:5173".
 	Origins []string
+	// Current, if set, is asked at each request for the guard to go by in place of this
+	// one: a token may change. It may be called concurrently.
+	Current func() Guard
 	// Open marks a listener as beyond loopback: names are not looked at, origins are.
 	// It takes a Token.
 	Open bool
@@ -30,10 +33,11 @@ type Guard struct {
 
 // around puts the guard before a handler.
 func (g Guard) around(next http.Handler) http.Handler {
-	if !g.Loopback && !g.Open && g.Token == "" {
+	if g.Current == nil && !g.Loopback && !g.Open && g.Token == "" {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g := g.now()
 		if f, ok := g.refusal(r); ok {
 			if f.Code == codeUnauthorized {
 				w.Header().Set("WWW-Authenticate", "Bearer")
@@ -46,6 +50,14 @@ func (g Guard) around(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// now is the guard to go by.
+func (g Guard) now() Guard {
+	if g.Current == nil {
+		return g
+	}
+	return g.Current()
 }
 
 func (g Guard) refusal(r *http.Request) (f Failure, refused bool) {

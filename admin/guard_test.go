@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,4 +107,23 @@ func TestGuard_keepsConfigurationsFromOtherUsersOfTheMachine(t *testing.T) {
 			require.NotEqual(t, http.StatusUnauthorized, status, path)
 		}
 	}
+}
+
+// A guard that has changed holds for the next request, on the connections that are there.
+func TestGuard_goesByTheOneThatIsCurrent(t *testing.T) {
+	const first, second = "a-token-of-some-length", "another-token-of-some-length"
+	var now atomic.Pointer[Guard]
+	now.Store(&Guard{Loopback: true})
+	r := startGuarded(t, Options{}, Guard{Current: func() Guard { return *now.Load() }})
+	wantStatus := func(want int, token string) {
+		t.Helper()
+		status, body := r.get(t, pathReady, "Authorization", "Bearer "+token)
+		require.Equal(t, want, status, body)
+	}
+	wantStatus(http.StatusOK, first)
+	now.Store(&Guard{Loopback: true, Token: first})
+	wantStatus(http.StatusOK, first)
+	now.Store(&Guard{Loopback: true, Token: second})
+	wantStatus(http.StatusUnauthorized, first)
+	wantStatus(http.StatusOK, second)
 }

@@ -36,6 +36,7 @@ func (s *Server) routes() http.Handler {
 		"GET " + pathAPI + "/events":                          s.getEvents,
 		"GET " + pathAPI + "/capabilities":                    s.getCapabilities,
 		"POST " + pathAPI + "/call":                           s.postCall,
+		"POST " + pathAPI + "/reload":                         s.postReload,
 		"POST " + pathAPI + "/plugins/{name}/start":           s.command(s.start),
 		"POST " + pathAPI + "/plugins/{name}/stop":            s.command(s.stop),
 		"POST " + pathAPI + "/plugins/{name}/reload":          s.command(s.reload),

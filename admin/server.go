@@ -31,6 +31,8 @@ type Options struct {
 	// then; nil means that none is. SetDisabled changes that for good; nil refuses.
 	Disabled    func(plugin string) bool
 	SetDisabled func(ctx context.Context, plugin string, disabled bool) error
+	// ReloadSettings reads the host's settings again; nil refuses.
+	ReloadSettings func(context.Context) (SettingsReload, error)
 	// Configurations can be looked at and changed; nil for none.
 	Configurations Configurations
 	// Forget removes what is kept of a plugin or for a company, the other of the two being

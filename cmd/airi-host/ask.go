@@ -17,7 +17,7 @@ import (
 func (c *cli) askCommands() []*cobra.Command {
 	list := []*cobra.Command{
 		c.psCommand(), c.inspectCommand(), c.capsCommand(), c.logsCommand(), c.eventsCommand(),
-		c.steerCommand(admin.Start), c.steerCommand(admin.Stop), c.steerCommand(admin.Reload),
+		c.steerCommand(admin.Start), c.steerCommand(admin.Stop), c.reloadCommand(),
 		c.steerCommand(admin.Enable), c.steerCommand(admin.Disable),
 	}
 	for _, cmd := range list {
@@ -43,7 +43,7 @@ func (c *cli) ask(ctx context.Context, question func(context.Context, *admin.Cli
 	if err != nil {
 		return err
 	}
-	stop, _, release := interrupted(ctx)
+	stop, _, release := interrupted(ctx, true)
 	defer release()
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 	return c.brokenOff(stop, question(stop, clientOf(dir)))

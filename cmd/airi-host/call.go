@@ -165,7 +165,7 @@ func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts cal
 	if err != nil {
 		return err
 	}
-	stop, now, release := interrupted(ctx)
+	stop, now, release := interrupted(ctx, true)
 	defer release()
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 

@@ -33,9 +33,8 @@ const maxSettings = 1 << 20
 // those in force.
 type settings struct {
 	manifest.Settings
-	// text is the file's, revision counts how often it was read.
-	text     []byte
-	revision int64
+	// text is the file's.
+	text []byte
 	// next are those that have taken the place of these.
 	next atomic.Pointer[settings]
 }
@@ -60,7 +59,7 @@ func (e *settingsError) Error() string { return e.problems.Err().Error() }
 // loadSettings reads a file of settings; "" is for none. The error is a
 // *settingsError.
 func loadSettings(path string) (*settings, error) {
-	s := &settings{revision: 1}
+	s := &settings{}
 	if path == "" {
 		return s, nil
 	}

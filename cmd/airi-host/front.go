@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/airi-host/airi-host/actors"
@@ -16,8 +17,12 @@ type front struct {
 	dir     string
 	control *control
 	http    net.Listener
-	guard   admin.Guard
 	server  *admin.Server
+	// listen is what http listens by, guards has who may ask there, which may change.
+	listen listenOptions
+	guards atomic.Pointer[admin.Guard]
+	// reloader changes settings; nil for a host that is asked once.
+	reloader *reloader
 }
 
 // frontDrain is how long those that are asking may take once the host has ended.
@@ -26,7 +31,8 @@ const frontDrain = time.Second
 // openFront opens the sockets of a host that serves, before anything is started. One
 // that is asked once has only those that it was told of. Its close must follow.
 func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front, error) {
-	f := &front{}
+	f := &front{listen: opts.listen}
+	f.guards.Store(&admin.Guard{})
 	if !opts.once || !st.temporary {
 		dir, err := st.path()
 		if err != nil {
@@ -42,9 +48,11 @@ func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front
 		if err != nil {
 			return nil, errors.Join(err, f.close())
 		}
-		if f.http, f.guard, err = opts.listen.listenHTTP(ctx, log); err != nil {
+		var guard admin.Guard
+		if f.http, guard, err = opts.listen.listenHTTP(ctx, log); err != nil {
 			return nil, errors.Join(err, f.close())
 		}
+		f.guards.Store(&guard)
 	}
 	if f.control != nil || f.http != nil {
 		c.metrics = admin.NewMetrics()
@@ -59,6 +67,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 	}
 	o := admin.Options{
 		Version: version(), State: f.dir, Plugins: h.roster.names, Metrics: c.metrics, Log: h.log, Endpoints: c.settings.endpoints(),
+		Limits: c.settings.api(),
 		Start: func(ctx context.Context, plugin string) (actors.SessionInfo, error) {
 			return h.start(ctx, plugin)
 		},
@@ -69,6 +78,8 @@ func (f *front) serve(c *cli, h *house, st *state) {
 	if st.db != nil {
 		configs := h.configurator(st.db)
 		o.Configurations, o.Forget = configs, h.forget(configs, st)
+		f.reloader = newReloader(c, h, f, configs)
+		o.ReloadSettings = f.reloader.reload
 		o.Disabled = st.disabled.has
 		o.SetDisabled = func(ctx context.Context, plugin string, is bool) error {
 			return st.disabled.set(ctx, st.db, plugin, is)
@@ -79,8 +90,18 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		f.server.Serve(f.control, admin.Guard{})
 	}
 	if f.http != nil {
-		f.server.Serve(f.http, f.guard)
+		f.server.Serve(f.http, admin.Guard{Current: func() admin.Guard { return *f.guards.Load() }})
 	}
+}
+
+// guardOf says who may ask over HTTP by settings, where it listens already.
+func (f *front) guardOf(s *settings) (admin.Guard, error) {
+	if f.http == nil {
+		return admin.Guard{}, nil
+	}
+	o := f.listen
+	o.Token, o.Origins = s.Listen.Token, s.Listen.Origins
+	return o.guard()
 }
 
 // tell tells where the host can be asked over HTTP.

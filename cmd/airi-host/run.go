@@ -99,7 +99,7 @@ func (c *cli) runCommand() *cobra.Command {
 				return err
 			}
 			opts.live = live
-			opts.startLimit, opts.drain = c.settings.startLimit(), c.settings.drain(defaultDrain)
+			opts.startLimit = c.settings.startLimit()
 			return c.run(cmd.Context(), args, opts)
 		},
 	}
@@ -123,7 +123,8 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 
 // runOn runs the plugins of directories on a state, until all has ended.
 func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptions) error {
-	stop, now, release := interrupted(ctx)
+	hangups := c.hangups(opts.once)
+	stop, now, release := interrupted(ctx, hangups == nil)
 	defer release()
 	found, err := c.discover(stop, dirs)
 	switch {
@@ -147,6 +148,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 		return errors.Join(err, f.close())
 	}
 	f.serve(c, h, st)
+	endReloads := f.reloadAt(stop, hangups)
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
 	v := c.openView(h.Host, found.Manifests, opts.live)
@@ -164,7 +166,8 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 		jobs.stop()
 	}
 	v.do(doingStop)
-	err = errors.Join(h.close(now, opts.drain), f.close())
+	endReloads()
+	err = errors.Join(h.close(now, c.settings.now().drain(defaultDrain)), f.close())
 	v.close()
 	if lost := j.wait(); lost > 0 {
 		h.log.Warn("events were not shown: they came too fast", "count", lost)

@@ -145,7 +145,7 @@ func TestRun_outlivesItsReader(t *testing.T) {
 }
 
 func TestInterrupted_ends(t *testing.T) {
-	first, second, release := interrupted(context.Background())
+	first, second, release := interrupted(context.Background(), true)
 	require.NoError(t, first.Err())
 	require.NoError(t, second.Err())
 	release()
