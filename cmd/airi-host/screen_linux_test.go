@@ -324,3 +324,27 @@ func TestRun_ignoresAHangupThatWasIgnoredBefore(t *testing.T) {
 	c.signal(t, syscall.SIGTERM)
 	c.wantExit(t, exitDone)
 }
+
+// A host that was started from a terminal stops when that is closed, also if none of its
+// streams leads there.
+func TestRun_stopsWhenTheTerminalItWasStartedFromIsClosed(t *testing.T) {
+	t.Parallel()
+	screen, tty := terminal(t)
+	cmd := exec.Command("sh", "-c", `exec airi-host run --listen off "$0" </dev/null`, filepath.Join(plugins, "greeter"))
+	cmd.Stdin, cmd.SysProcAttr = tty, controlling
+	c := startCommand(t, cmd)
+	require.NoError(t, tty.Close())
+	c.wantLine(t, `^serving 1 plugin;`)
+	require.NoError(t, screen.Close())
+	c.wantLine(t, `^stopping;`)
+	c.wantExit(t, exitDone)
+	require.NotContains(t, c.err.String(), "settings")
+}
+
+// At a terminal, SIGHUP means that it is gone, whoever sends it.
+func TestRun_stopsAtAHangupWhereItHasATerminal(t *testing.T) {
+	t.Parallel()
+	c := showing(t, 120, 20, nil)
+	require.NoError(t, c.cmd.Process.Signal(syscall.SIGHUP))
+	c.wantExit(t, exitDone)
+}

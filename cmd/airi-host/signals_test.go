@@ -15,7 +15,7 @@ import (
 func TestRun_stopsInOrderAtASignal(t *testing.T) {
 	needNode(t)
 	t.Parallel()
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			c := startHost(t, "run", plugins)

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// startService starts a host as a service is: without any terminal.
+func startService(t *testing.T, args ...string) *child {
+	t.Helper()
+	cmd := exec.Command("airi-host", unheard(args)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return startCommand(t, cmd)
+}
+
+// settle writes a file of settings.
+func settle(t *testing.T, state, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(state, settingsName), []byte(text), 0o600))
+}
+
+func TestRun_aServiceReadsItsSettingsAtAHangup(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	settle(t, state, `{"log": {"level": "error"}}`)
+	c := startService(t, "run", "--state", state, filepath.Join(plugins, "greeter"))
+	c.wantLine(t, `^serving 1 plugin;`)
+
+	settle(t, state, `{"log": {"level": "debug"}, "store": {"readers": 2}, "restart": {"giveUp": 2}}`)
+	c.signal(t, syscall.SIGHUP)
+	c.wantLogged(t, `level=INFO msg="a setting has changed" field=log.level effect=applied`)
+	c.wantLogged(t, `field=store.readers effect=restart note="takes a restart of the host"`)
+	c.wantLogged(t, `field=restart.giveUp effect=applied note="from the next crash on"`)
+
+	c.signal(t, syscall.SIGHUP)
+	c.wantLogged(t, `msg="the settings were read again: nothing has changed" file=`+filepath.Join(state, settingsName))
+
+	settle(t, state, "{\n  \"drian\": 5, \"scope\": 7}")
+	c.signal(t, syscall.SIGHUP)
+	c.wantLogged(t, `airi-host.json:2:3: drian: unknown field`)
+	c.wantLogged(t, `airi-host.json:2:15: scope: expected a string`)
+
+	c.signal(t, syscall.SIGTERM)
+	c.wantExit(t, exitDone)
+}
+
+// What --once reports is not to be changed meanwhile.
+func TestRun_onceStopsAtAHangup(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	c := startService(t, "run", "--once", filepath.Join(broken, "silent"))
+	c.wantLine(t, `silent +announced +→ preparing$`)
+	c.signal(t, syscall.SIGHUP)
+	c.wantExit(t, exitFailed)
+	require.Contains(t, c.err.String(), "airi-host: interrupted before the plugins had started\n")
+}
+
+// A token that was changed where it is read holds from the next request on.
+func TestRun_takesAnotherToken(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	token := filepath.Join(t.TempDir(), "token")
+	write := func(text string) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(token, []byte(strings.Repeat(text, leastToken)), 0o600))
+	}
+	write("a")
+	settings := `{"listen": {"address": "127.0.0.1:0", "token": {"file": "` + token + `"}`
+	settle(t, state, settings+`}}`)
+	c := startService(t, "run", "--state", state, "--listen", "127.0.0.1:0", filepath.Join(plugins, "greeter"))
+	c.wantLine(t, `^serving 1 plugin;`)
+	base := regexp.MustCompile(`listening on (http://127\.0\.0\.1:\d+)\n`).FindStringSubmatch(c.seen.String())[1]
+	wantStatus := func(want int, text, origin string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/readyz", nil)
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+strings.Repeat(text, leastToken))
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		r.Close = true
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		_, _ = io.Copy(io.Discard, answer.Body)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, want, answer.StatusCode)
+	}
+	reload := func(want ...string) {
+		t.Helper()
+		again := startHost(t, "reload", "--state", state)
+		text := again.rest()
+		require.Equal(t, strings.Join(want, "\n")+"\n", text)
+	}
+	wantStatus(http.StatusOK, "a", "")
+	write("b")
+	reload("listen.token: applied: there is another one in the same place")
+	wantStatus(http.StatusUnauthorized, "a", "")
+	wantStatus(http.StatusOK, "b", "")
+
+	wantStatus(http.StatusForbidden, "b", "http://localhost:5173")
+	settle(t, state, settings+`, "origins": ["http://localhost:5173"]}}`)
+	reload("listen.origins: applied")
+	wantStatus(http.StatusOK, "b", "http://localhost:5173")
+
+	require.NoError(t, os.Chmod(token, 0o644))
+	reload("listen.token.file "+token+": it can be read by others (mode 0644): chmod 600 "+token, "nothing was changed")
+	wantStatus(http.StatusOK, "b", "")
+	c.signal(t, syscall.SIGTERM)
+	c.wantExit(t, exitDone)
+}
+
+// Services hold to what the settings say now.
+func TestPaperclip_changesWithTheSettings(t *testing.T) {
+	t.Setenv("AIRI_HOST_TEST_SECRET", "first")
+	before := wantSettings(t, `{"secrets": {"a": {"env": "AIRI_HOST_TEST_SECRET"}}, "services": {"secrets": 2}}`)
+	p := &paperclip{st: &state{configs: configurations{settings: before}}, manifestOf: noManifest}
+	all := p.services(noPlugins{}, before)
+	resolve := func(id string) (string, protocol.Code) {
+		value, err := all["secrets.resolve"].Serve(t.Context(), protocol.Call{
+			Key: "secrets.resolve", Caller: "hello", Scope: "acme",
+			Input: json.RawMessage(`{"secretRef":{"type":"secret_ref","secretId":"` + id + `"},"companyId":"acme"}`),
+		})
+		return string(value), protocol.CodeOf(err)
+	}
+	want := func(id, value string, code protocol.Code) {
+		t.Helper()
+		got, failed := resolve(id)
+		require.Equal(t, value, got)
+		require.Equal(t, code, failed)
+	}
+	const id = "a"
+	want(id, `"first"`, "")
+	same := wantSettings(t, `{"secrets": {"a": {"env": "AIRI_HOST_TEST_SECRET"}}, "services": {"secrets": 2}, "http": {"atOnce": 1}}`)
+	place := p.placed["http.fetch"].Load()
+	p.change(before, same)
+	require.NotSame(t, place, p.placed["http.fetch"].Load())
+	want(id, `"first"`, "")
+	want(id, "", protocol.CodeOverloaded) // what does not change counts on
+	p.change(same, wantSettings(t, `{"secrets": {"b": {"env": "AIRI_HOST_TEST_SECRET"}}}`))
+	want("b", `"first"`, "")
+	_, failed := resolve(id)
+	require.NotEmpty(t, failed)
+
+	folder := t.TempDir()
+	status := func() string {
+		value, err := all["localFolders.status"].Serve(t.Context(), protocol.Call{
+			Key: "localFolders.status", Caller: "hello", Input: json.RawMessage(`{"companyId":"acme","folderKey":"notes"}`),
+		})
+		require.NoError(t, err)
+		return string(value)
+	}
+	require.NotContains(t, status(), folder)
+	declared := wantSettings(t, `{"plugins": {"hello": {"folders": {"notes": {"path": "`+folder+`"}}}}}`)
+	p.change(before, declared)
+	require.Contains(t, status(), folder)
+}
+
+// pickyReloader reads settings again for a plugin that fails with some.
+func pickyReloader(t *testing.T) (*picky, *reloader, func(text string)) {
+	t.Helper()
+	p := newPicky(t)
+	file := filepath.Join(t.TempDir(), settingsName)
+	c := &cli{config: file, settings: p.configs.settings, logLevel: "info", err: newOutput(io.Discard), out: newOutput(io.Discard)}
+	log, err := c.logger()
+	require.NoError(t, err)
+	p.log = log
+	p.paperclip = &paperclip{st: &state{}}
+	f := &front{registrar: p.registrar, listen: listenOptions{by: func(string) bool { return false }}}
+	f.guards.Store(&admin.Guard{})
+	f.reloader = &reloader{c, p.house, f}
+	return p, f.reloader, func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
+}
+
+func TestReloader_offersConfigurations(t *testing.T) {
+	p, r, write := pickyReloader(t)
+	want := func(effect admin.SettingEffect, message string) {
+		t.Helper()
+		report, err := r.reload(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, report.Problems)
+		require.Len(t, report.Changes, 1)
+		require.Equal(t, "plugins.picky.config", report.Changes[0].Field)
+		require.Equal(t, effect, report.Changes[0].Effect)
+		require.Contains(t, report.Changes[0].Message, message)
+	}
+	write(`{"plugins": {"picky": {"config": {"a": 1}}}}`)
+	want(admin.SettingNextStart, "from its next start on")
+	_, err := p.Start(t.Context(), p.m, p.configs.start(p.m))
+	require.NoError(t, err)
+	write(`{"plugins": {"picky": {"config": {"a": 2}}}}`)
+	want(admin.SettingApplied, "the plugin has taken it")
+	write(`{"plugins": {"picky": {"config": {"bad": 3}}}}`)
+	want(admin.SettingRefused, "this is bad")
+	want(admin.SettingRefused, "this is bad") // it is asked again
+	require.JSONEq(t, `{"a": 2}`, string(p.configs.pluginConfig("picky", "")))
+	p.m.Host.Configuration.Schema = json.RawMessage(`{"properties": {"a": {"type": "integer"}}}`)
+	write(`{"plugins": {"picky": {"config": {"a": "x"}}}}`)
+	want(admin.SettingRefused, "/a")
+	write(`{}`)
+	want(admin.SettingApplied, "the plugin has taken it")
+	require.Equal(t, []string{
+		`{"a":1}`, `{"a":2}`, `{"bad":3}`, `{"a":2}`, `{"bad":3}`, `{"a":2}`, `{}`,
+	}, p.seen, "the schema alone has refused one")
+
+	require.NoError(t, p.set(t, `{"a":5}`))
+	write(`{"plugins": {"picky": {"config": {"a": 6}, "companies": {"globex": {"config": {"a": 7}}}}}}`)
+	report, err := r.reload(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []admin.SettingChange{
+		{Field: "plugins.picky.config", Effect: admin.SettingHidden, Message: "what was set by 'airi-host config set picky' goes before it"},
+		{Field: "plugins.picky.companies.globex.config", Effect: admin.SettingApplied},
+	}, report.Changes)
+	require.JSONEq(t, `{"a": 7}`, string(p.configs.pluginConfig("picky", "globex")))
+}
+
+// Whoever changes a configuration meanwhile is waited for.
+func TestReloader_waitsForItsTurn(t *testing.T) {
+	p, r, write := pickyReloader(t)
+	write(`{}`)
+	release, err := p.take(t.Context())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = r.reload(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	release()
+	_, err = r.reload(t.Context())
+	require.NoError(t, err)
+}
+
+func TestSettings_keepOnePluginsConfigurations(t *testing.T) {
+	old := wantSettings(t, `{"plugins": {"a": {"config": {"x": 1}, "grants": []}}}`)
+	next := wantSettings(t, `{"plugins": {"a": {"config": {"x": 2}}, "b": {"config": {"x": 3}}}}`)
+	kept := next.keeping("a", old)
+	require.JSONEq(t, `{"x": 1}`, string(kept.pluginConfig("a", "")))
+	require.Nil(t, kept.Plugins["a"].Grants, "what else is new holds")
+	require.JSONEq(t, `{"x": 3}`, string(kept.pluginConfig("b", "")))
+	require.JSONEq(t, `{"x": 2}`, string(next.pluginConfig("a", "")))
+	require.Equal(t, map[string]manifest.PluginSettings{"c": {}}, wantSettings(t, `{}`).keeping("c", old).Plugins)
+}
