@@ -30,6 +30,8 @@ type Host struct {
 	// have; each may be nil.
 	permits func(plugin string, key capability.Key) bool
 	denied  func(Denial)
+	// trace makes calls a part of a trace; nil leaves them as they are.
+	trace func(protocol.Call) (string, func(error))
 	// connect reaches what is not compiled in: startWorker, but in tests.
 	connect  connector
 	runtime  manifest.Runtime
@@ -72,7 +74,7 @@ type Host struct {
 // New makes a host and starts its registry and router. Call Shutdown when done.
 func New(opts Options) (*Host, error) {
 	h := &Host{
-		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, observe: opts.Observe, runtime: opts.Runtime,
+		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, observe: opts.Observe, trace: opts.Trace, runtime: opts.Runtime,
 		permits: opts.MayInvoke, denied: opts.Denied,
 		versions: opts.Versions, memory: opts.Memory, version: opts.Version, mark: opts.Owner,
 		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, sessions: map[string]*handle{},

@@ -36,6 +36,23 @@ func (h *Host) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 // invoke is Invoke for plugins, which may call each other while the host shuts
 // down.
 func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	if h.trace != nil {
+		return h.traced(ctx, c)
+	}
+	return h.observed(ctx, c)
+}
+
+// traced makes a call a part of a trace.
+func (h *Host) traced(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	var ended func(error)
+	c.Trace, ended = h.trace(c)
+	result, err := h.observed(ctx, c)
+	ended(err)
+	return result, err
+}
+
+// observed tells of a call when it is over.
+func (h *Host) observed(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
 	if h.observe == nil {
 		return h.perform(ctx, c)
 	}

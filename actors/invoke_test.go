@@ -63,6 +63,25 @@ func TestInvoke_whoObservesIsToldOfEveryCall(t *testing.T) {
 	})
 }
 
+func TestInvoke_everyCallIsAPartOfATrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		p := plugin.Define("a")
+		plugin.Handle(p, "model:INNER", func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errors.New("no luck") })
+		plugin.Handle(p, "model:OUTER", func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+			return nil, plugin.From(ctx).Call(ctx, "model:INNER", nil, nil)
+		})
+		h := startHostWith(t, Options{Trace: func(c protocol.Call) (string, func(error)) {
+			told = append(told, c.Key+" in "+c.Trace)
+			return c.Trace + "/" + c.Key, func(err error) { told = append(told, c.Key+": "+err.Error()) }
+		}}, p)
+		startReady(t, h, manifestFor("a"))
+		_, err := h.Invoke(t.Context(), protocol.Call{Key: "model:OUTER", Trace: "t"})
+		require.Error(t, err)
+		require.Equal(t, []string{"model:OUTER in t", "model:INNER in t/model:OUTER", "model:INNER: no luck", "model:OUTER: no luck"}, told)
+	})
+}
+
 func TestInvoke_countsCallsAndThoseThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := func(result string, err error) plugin.Handler {

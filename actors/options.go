@@ -56,6 +56,11 @@ type Options struct {
 	// Denied is told of everything that a plugin asked for and may not have. It is called
 	// where the plugin is answered, and must be quick. Nil for nobody.
 	Denied func(Denial)
+	// Trace makes every call of a capability a part of a trace: it is given the call, with
+	// the trace that the caller has, if any, and returns the one that the callee is told,
+	// and what is told of the call's error, or nil, when it is over. Both are on the
+	// caller's goroutine and must be quick. Nil leaves traces as callers have them.
+	Trace func(protocol.Call) (traceparent string, ended func(error))
 	// Versions are the protocol and API versions that the host speaks, the most
 	// wanted first; the zero value means v1 for both.
 	Versions protocol.VersionRequest

@@ -9,8 +9,9 @@ import (
 type handling struct {
 	context.Context
 	session *Session
-	// scope is the tenant of the call, or "".
-	scope string
+	// scope is the tenant of the call, trace the traceparent that it belongs to; either
+	// may be "".
+	scope, trace string
 	// request is the wire's own message, or nil.
 	request json.RawMessage
 	// invocation is the id that a Paperclip host gave to the call, or "".
