@@ -205,6 +205,10 @@ var users = []struct {
 		why: "metrics are one registry of admin's own; what is counted elsewhere is told by a function",
 	},
 	{
+		library: "go.opentelemetry.io", folder: "services/otlp",
+		why: "its SDK has global state and reads the environment; services/otlp gives it all that it needs",
+	},
+	{
 		library: "github.com/robfig/cron", folder: "services/jobs",
 		why: "it knows more than Paperclip's schedules have and takes days otherwise; services/jobs holds it to those",
 	},

@@ -30,8 +30,8 @@
 //	localFolders.*     files in folders that the operator declares; see [Folders]
 //	log                a line of the plugin's log
 //	metrics.write      one measurement; see [Metrics]
-//	telemetry.track,   one event or span, counted in the same place by its name; nothing
-//	  span.record      else of it is kept
+//	telemetry.track,   one event or span, counted in the same place by its name, and
+//	  span.record      handed to Options.Telemetry, if there is one
 //	db.*               refused, saying what to use instead
 //	http.fetch         one HTTP request; see [HTTP]
 //	secrets.resolve    the value of a declared secret; see [Secrets]

@@ -19,8 +19,12 @@ const (
 	maxTag        = 200 // bytes of a tag's name and value together
 )
 
-// measureService serves metrics.write, telemetry.track and span.record.
-type measureService struct{ metrics *Metrics }
+// measureService serves metrics.write, telemetry.track and span.record. Events and spans
+// are sent on where there is somebody to take them.
+type measureService struct {
+	metrics   *Metrics
+	telemetry Telemetry
+}
 
 // write serves metrics.write: {name, value, tags?, companyId?} → null.
 func (m measureService) write(_ context.Context, call protocol.Call) (json.RawMessage, error) {
@@ -38,7 +42,8 @@ func (m measureService) write(_ context.Context, call protocol.Call) (json.RawMe
 }
 
 // track serves telemetry.track: {eventName, dimensions?} → null. The reference host
-// sends the event to Paperclip's makers; here it is counted and stays.
+// sends the event to Paperclip's makers; here it is counted, and goes to whom the
+// operator has named, if anybody.
 func (m measureService) track(_ context.Context, call protocol.Call) (json.RawMessage, error) {
 	in := read(call)
 	name := trim(in.text("eventName"))
@@ -50,19 +55,35 @@ func (m measureService) track(_ context.Context, call protocol.Call) (json.RawMe
 	if in.err != nil {
 		return nil, in.err
 	}
-	m.metrics.add(Series{Plugin: call.Caller, Company: in.company(), Kind: SeriesEvent, Name: name}, 1, time.Now())
+	now := time.Now()
+	m.metrics.add(Series{Plugin: call.Caller, Company: in.company(), Kind: SeriesEvent, Name: name}, 1, now)
+	if m.telemetry != nil {
+		m.telemetry.Event(TelemetryEvent{
+			Plugin: call.Caller, Company: in.company(), Name: "plugin." + call.Caller + "." + name, Trace: call.Trace, At: now,
+			Dimensions: in.attributes("dimensions"),
+		})
+	}
 	return null, nil
 }
 
 // span serves span.record: {name, attributes?, status?, startTimeMs?, endTimeMs?} → null.
-// The reference host hands it to its tracing; here it is counted by its name.
+// The reference host hands it to its tracing, with names and attributes of closed sets;
+// here it is counted by its name, and sent on as the plugin has named it.
 func (m measureService) span(_ context.Context, call protocol.Call) (json.RawMessage, error) {
 	in := read(call)
 	name := cutUTF16(in.text("name"), maxMetricName)
 	if in.err != nil {
 		return nil, in.err
 	}
-	m.metrics.add(Series{Plugin: call.Caller, Company: in.company(), Kind: SeriesSpan, Name: name}, 1, time.Now())
+	now := time.Now()
+	m.metrics.add(Series{Plugin: call.Caller, Company: in.company(), Kind: SeriesSpan, Name: name}, 1, now)
+	if m.telemetry != nil {
+		start, end := in.times(now)
+		m.telemetry.Span(Span{
+			Plugin: call.Caller, Company: in.company(), Name: name, Trace: call.Trace, Start: start, End: end,
+			Attributes: in.attributes("attributes"), Status: in.status(),
+		})
+	}
 	return null, nil
 }
 

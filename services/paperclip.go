@@ -26,6 +26,9 @@ type Options struct {
 	Activities int
 	// Metrics collect measurements; nil is a collection that nobody can look at.
 	Metrics *Metrics
+	// Telemetry takes what telemetry.track and span.record tell, beside the Metrics; nil
+	// sends nothing on. See package otlp.
+	Telemetry Telemetry
 	// Secrets are what secrets.resolve may give out.
 	Secrets Secrets
 	// HTTP are the limits of http.fetch.
@@ -41,7 +44,7 @@ type Options struct {
 func Paperclip(p protocol.Plugins, o Options) map[string]protocol.Service {
 	o = o.withDefaults()
 	state, events := stateService{o.Store}, eventService{p}
-	measures, invoker := measureService{o.Metrics}, invoker{p}
+	measures, invoker := measureService{o.Metrics, o.Telemetry}, invoker{p}
 	all := map[string]protocol.Service{
 		"config.get":       protocol.ServiceFunc(o.config),
 		"state.get":        state.reads(),
