@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -102,10 +104,10 @@ func (e *endpoints) headers(of map[string]string, to destination) (head http.Hea
 	own := nameSet(strings.Split(strings.ReplaceAll(of["connection"]+","+of["Connection"], " ", ""), ",")...)
 	for name, value := range of {
 		size += len(name) + len(value)
-		if !isHeaderName(name) {
+		if !httpguts.ValidHeaderFieldName(name) {
 			return nil, false, to.fault("result.headers: %.40q is not the name of a header", name)
 		}
-		if !isHeaderValue(value) {
+		if !httpguts.ValidHeaderFieldValue(value) {
 			return nil, false, to.fault("result.headers.%s: its value has a line break or another control character", name)
 		}
 		canonical := http.CanonicalHeaderKey(name)
@@ -135,26 +137,6 @@ func isOwnHeader(canonical string) bool {
 		}
 	}
 	return false
-}
-
-// isHeaderName tells whether s is a token, as HTTP has it.
-func isHeaderName(s string) bool {
-	for _, c := range []byte(s) {
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !plain && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-func isHeaderValue(s string) bool {
-	for _, c := range []byte(s) {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
 }
 
 // bytes is the body as it is sent, and what it is where the plugin does not say: text is

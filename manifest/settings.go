@@ -26,6 +26,8 @@ type Settings struct {
 	Audit  AuditSettings
 	// Endpoints are about what is asked of plugins over HTTP.
 	Endpoints EndpointSettings
+	// Telemetry is about where plugins' spans and events are sent to.
+	Telemetry TelemetrySettings
 	// Plugins are about single plugins, by their names.
 	Plugins map[string]PluginSettings
 	// Restart says what follows when a plugin crashes.
@@ -179,6 +181,9 @@ type SettingsOptions struct {
 	// CheckAddress tells what is wrong with an address of "http".allow; nil takes
 	// every text.
 	CheckAddress func(entry string) error
+	// CheckTelemetry tells what is wrong with "telemetry".endpoint, without quoting it; nil
+	// takes every text.
+	CheckTelemetry func(endpoint string) error
 }
 
 // ParseSettings reads what a file of settings holds; file is its name in problems. It
@@ -199,6 +204,7 @@ func ParseSettings(file string, data []byte, opts SettingsOptions) (*Settings, P
 	s := &Settings{}
 	settingsShape.read(r, "", root, s)
 	r.checkAddresses(root, opts)
+	r.checkTelemetry(root, opts)
 	if problems := r.all(); len(problems) > 0 {
 		locate(problems, text, root)
 		return nil, problems

@@ -23,6 +23,7 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 	{"grants", "", nested(func(s *Settings) *GrantSettings { return &s.Grants }, &grantsShape)},
 	{"audit", "", nested(func(s *Settings) *AuditSettings { return &s.Audit }, &auditShape)},
 	{"endpoints", "", nested(func(s *Settings) *EndpointSettings { return &s.Endpoints }, &endpointsShape)},
+	{"telemetry", "", nested(func(s *Settings) *TelemetrySettings { return &s.Telemetry }, &telemetryShape)},
 	{"plugins", "", byName(func(s *Settings) *map[string]PluginSettings { return &s.Plugins },
 		`an object of plugins, e.g. {"hello": {"config": {}}}`, func(r *reader, at fieldPath, v value) (p PluginSettings) {
 			if r.expectObject(at, v, "an object") {

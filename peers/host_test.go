@@ -37,6 +37,8 @@ type home struct {
 	settings *manifest.Settings
 	journal  *journal
 	metrics  *services.Metrics
+	// told is what workers tell of themselves.
+	told     telling
 	node     bridge.Node
 	evaluate evaluate.Node
 
@@ -49,7 +51,7 @@ type home struct {
 // its options.
 func openHome(t *testing.T, set, settings string, more func(*actors.Options)) *home {
 	t.Helper()
-	h := &home{modules: Install(t, set), journal: &journal{}, metrics: services.NewMetrics(0), plugins: map[string]*manifest.Manifest{}}
+	h := &home{modules: Install(t, set), journal: &journal{}, metrics: services.NewMetrics(0), told: newTelling(), plugins: map[string]*manifest.Manifest{}}
 	var problems manifest.Problems
 	h.settings, problems = manifest.ParseSettings("airi-host.json", []byte(cmp.Or(settings, "{}")), manifest.SettingsOptions{})
 	require.Empty(t, problems)
@@ -109,7 +111,7 @@ func (h *home) methods(t *testing.T, p protocol.Plugins) map[string]map[string]p
 	}
 	own := services.Paperclip(p, services.Options{
 		Config:  h.config,
-		Metrics: h.metrics, Secrets: services.Secrets{Declared: secrets},
+		Metrics: h.metrics, Telemetry: h.told, Secrets: services.Secrets{Declared: secrets},
 		HTTP: services.HTTP{Allowed: allowed, Timeout: h.settings.HTTP.Timeout},
 	})
 	maps.Copy(own, map[string]protocol.Service{"issues.list": protocol.ServiceFunc(issues)})

@@ -21,6 +21,7 @@ import (
 	"github.com/airi-host/airi-host/ecosystems"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/services"
+	"github.com/airi-host/airi-host/services/otlp"
 	"github.com/airi-host/airi-host/transport/process"
 )
 
@@ -67,7 +68,7 @@ func loadSettings(path string) (*settings, error) {
 	if err != nil {
 		return nil, &settingsError{manifest.Problems{{File: path, Message: err.Error()}}}
 	}
-	read, problems := manifest.ParseSettings(path, data, manifest.SettingsOptions{CheckAddress: checkAddress})
+	read, problems := manifest.ParseSettings(path, data, manifest.SettingsOptions{CheckAddress: checkAddress, CheckTelemetry: otlp.CheckEndpoint})
 	if len(problems) > 0 {
 		return nil, &settingsError{problems}
 	}

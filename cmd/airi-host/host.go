@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/ecosystems"
 	"github.com/airi-host/airi-host/manifest"
@@ -35,6 +37,8 @@ type house struct {
 	configs *configurations
 	// paperclip are the services of its workers.
 	paperclip *paperclip
+	// telemetry is where spans and events are sent to.
+	telemetry *telemetry
 	// tapped closes when the last frame was logged; nil when none is.
 	tapped <-chan struct{}
 }
@@ -61,13 +65,19 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 	dialects := ecosystems.Dialects(h.roster.get, policy, func(method string) bool {
 		return h.HandlesMethod(manifest.DialectPaperclip, method)
 	})
-	h.paperclip = &paperclip{st: st, manifestOf: h.roster.get, hidden: hidden}
 	bounds := c.settings.bounds(once)
 	var observe func(actors.CallEnded)
 	if c.metrics != nil {
 		observe = c.metrics.Observe
 	}
-	h.Host, err = actors.New(actors.Options{
+	id := uuid.NewString()
+	if h.telemetry, err = c.settings.openTelemetry(id, log); err != nil {
+		return nil, err
+	}
+	h.telemetry.count(c.metrics)
+	h.paperclip = &paperclip{st: st, manifestOf: h.roster.get, hidden: hidden, telemetry: h.telemetry.taker()}
+	options := actors.Options{
+		ID:        id,
 		Observe:   observe,
 		Version:   version(),
 		Owner:     mark,
@@ -85,7 +95,11 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		Limits:   bounds.Limits,
 		Ladder:   bounds.Ladder,
 		Restart:  bounds.Restart,
-	})
+	}
+	h.telemetry.into(&options)
+	if h.Host, err = actors.New(options); err != nil {
+		h.telemetry.close(log)
+	}
 	if err == nil && hidden != nil {
 		h.tapped = tapWire(h.Host, dialects, list, log, hidden, c.settings.queues().frames)
 	}
@@ -104,6 +118,7 @@ func (h *house) close(now context.Context, drain time.Duration) error {
 	if ctx.Err() != nil {
 		h.log.Warn("what did not stop in time was killed", "drain", drain.String(), "interrupted", now.Err() != nil)
 	}
+	h.telemetry.close(h.log)
 	return errors.Join(err, h.node.Close())
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -199,28 +198,16 @@ func (o listenOptions) token() (string, error) {
 	return "", nil
 }
 
-// leastToken is how short a token may be, mostToken how long its file.
-const (
-	leastToken = 16
-	mostToken  = 4096
-)
+// leastToken is how short a token may be.
+const leastToken = 16
 
 // readToken returns what is in the file of a token, which is not for others to read.
 func readToken(file string) (string, error) {
-	info, err := os.Stat(file)
-	switch {
-	case err != nil:
-		return "", withoutPath(err)
-	case !info.Mode().IsRegular() || info.Size() > mostToken:
-		return "", errors.New("expected a short text file")
-	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("it can be read by others (mode %04o): chmod 600 %s", info.Mode().Perm()&fs.ModePerm, file)
-	}
-	text, err := os.ReadFile(file)
+	text, err := readPrivate(file)
 	if err != nil {
-		return "", withoutPath(err)
+		return "", err
 	}
-	return parseToken(string(text))
+	return parseToken(text)
 }
 
 // parseToken returns the token that a text is, but for blanks around it.

@@ -19,6 +19,8 @@ type paperclip struct {
 	manifestOf func(plugin string) *manifest.Manifest
 	// hidden learns the secrets that are given out; nil where nothing is hidden.
 	hidden *hush
+	// telemetry takes what they tell; nil for nobody.
+	telemetry services.Telemetry
 
 	plugins protocol.Plugins
 	metrics *services.Metrics
@@ -94,6 +96,7 @@ func (p *paperclip) options(s *settings) services.Options {
 	o := services.Options{
 		Config: p.st.configs.Value, Store: stateIn(p.st.db, s.memory()), Metrics: p.metrics,
 		Secrets: s.secrets(), HTTP: s.http(), Folders: s.folders(p.manifestOf), Activities: s.Services.Activities,
+		Telemetry: p.telemetry,
 	}
 	if p.st.db != nil {
 		o.Entities, o.Auditor = p.st.db, p.st.db

@@ -14,6 +14,11 @@ const services = {
   secret: (ctx, { ref, companyId }) => ctx.secrets.resolve(ref, { companyId }),
   metric: (ctx, { name, value, tags }) => ctx.metrics.write(name, value, tags),
   track: (ctx, { name, dimensions }) => ctx.telemetry.track(name, dimensions),
+  span: (ctx, { name, attributes }) => {
+    const span = ctx.tracer.startSpan(name, { attributes })
+    span.setStatus({ code: 1 })
+    span.end()
+  },
   activity: (ctx, entry) => ctx.activity.log(entry),
   'entities.upsert': (ctx, { entity }) => ctx.entities.upsert(entity),
   'entities.list': (ctx, { query }) => ctx.entities.list(query),
