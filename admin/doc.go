@@ -32,6 +32,9 @@
 //	GET  /api/v1/plugins/NAME/config/history  ConfigurationList; ?company=C
 //	DELETE /api/v1/plugins/NAME/data      Forgotten: what was kept of a plugin that is stopped is removed
 //	DELETE /api/v1/companies/C/data       Forgotten: what was kept for a company is removed
+//	GET  /api/v1/plugins/NAME/grants      Grants: what it asks for, and has
+//	POST /api/v1/plugins/NAME/approve     GrantDecision; Grants, when the plugin has them
+//	GET  /api/v1/audit                    AuditList; ?plugin=NAME ?company=C ?since=TIME ?before=N ?limit=N
 //	GET  /api/v1/capabilities             CapabilityList; ?plugin=NAME ?kind=KIND
 //	POST /api/v1/reload                   SettingsReload: the settings are read again
 //	POST /api/v1/call                     CallRequest; the result is the body
@@ -62,7 +65,8 @@
 // Whoever reaches a Unix socket. Over TCP a web page must not command the host, so that
 // a Guard lets only those in who call it by a loopback name, and refuses every request
 // that has an Origin, or comes from another site by the browser's own word, unless the
-// origin is listed. Beyond loopback a token is needed besides.
+// origin is listed. Beyond loopback a token is needed besides. Without one no configuration
+// and no audit is told over TCP, and nothing approved: plugins are users of the machine, too.
 //
 // # Who follows
 //

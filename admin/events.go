@@ -10,7 +10,7 @@ import (
 
 // keptKinds are the events that are kept for who asks later. Lines of logs are kept by
 // the host, plugin by plugin.
-const keptKinds = actors.KindPhase | actors.KindWaiting | actors.KindCapability | actors.KindDropped | actors.KindRestart | actors.KindConfiguration
+const keptKinds = actors.KindPhase | actors.KindWaiting | actors.KindCapability | actors.KindDropped | actors.KindRestart | actors.KindGrants | actors.KindConfiguration
 
 // history keeps the end of what happened in a host, and hands on what happens. One
 // goroutine does so until the host is shut down or the history closed.
@@ -158,7 +158,7 @@ func kindsOf(list string) (kinds actors.Kind, err error) {
 	for name := range strings.SplitSeq(list, ",") {
 		one, ok := kindNames[name]
 		if !ok {
-			return 0, invalid("?kind=%s: expected some of phase, waiting, capability, dropped, restart, configuring, with commas between them", list)
+			return 0, invalid("?kind=%s: expected some of phase, waiting, capability, dropped, restart, grants, configuring, with commas between them", list)
 		}
 		kinds |= one
 	}
@@ -167,5 +167,5 @@ func kindsOf(list string) (kinds actors.Kind, err error) {
 
 var kindNames = map[string]actors.Kind{
 	"phase": actors.KindPhase, "waiting": actors.KindWaiting, "capability": actors.KindCapability,
-	"dropped": actors.KindDropped, "restart": actors.KindRestart, "configuring": actors.KindConfiguration,
+	"dropped": actors.KindDropped, "restart": actors.KindRestart, "grants": actors.KindGrants, "configuring": actors.KindConfiguration,
 }

@@ -125,6 +125,9 @@ var (
 	descAsked    = describe("endpoint_requests", "Requests to plugins' endpoints that are being served.")
 	descAnswered = describe("endpoint_answers_total", "Answers to requests below /plugins, by the first digit of the status.", "status")
 	descHeaders  = describe("endpoint_headers_dropped_total", "Headers of plugins' answers that were not passed on.")
+	descGrants   = describe("grants_unapproved", "Grants that a plugin asks for and that wait to be approved.", "plugin")
+	descAudit    = describe("audit_records_total", "Audit records by what became of them: written, folded into the number of another one, dropped for want of room, failed.", "outcome")
+	descAuditing = describe("audit_records_waiting", "Audit records that wait to be written.")
 	descMissed   = describe("follower_missed_total", "Lines that followers missed since they were too slow.")
 )
 
@@ -132,7 +135,7 @@ var (
 func (standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descInfo, descStarted, descSessions, descFlight, descBusy, descCrashes, descGivenUp, descDropped, descOffers,
-		descFollow, descWaiting, descMissed, descAsked, descAnswered, descHeaders,
+		descFollow, descWaiting, descMissed, descGrants, descAudit, descAuditing, descAsked, descAnswered, descHeaders,
 	} {
 		to <- d
 	}
@@ -156,6 +159,7 @@ func (c standing) Collect(to chan<- prometheus.Metric) {
 		put(descBusy, prometheus.GaugeValue, float64(one.Busy), one.Plugin)
 		put(descCrashes, prometheus.CounterValue, float64(one.Worker.Crashes), one.Plugin)
 		put(descGivenUp, prometheus.GaugeValue, number(one.Worker.GivenUp), one.Plugin)
+		put(descGrants, prometheus.GaugeValue, float64(len(one.Unapproved)), one.Plugin)
 		for what, n := range one.Dropped {
 			put(descDropped, prometheus.CounterValue, float64(n), one.Plugin, what)
 		}
@@ -169,6 +173,13 @@ func (c standing) Collect(to chan<- prometheus.Metric) {
 	}
 	for _, state := range lifecycle.Capability.States() {
 		put(descOffers, prometheus.GaugeValue, float64(states[state]), string(state))
+	}
+	if s.opts.AuditCounts != nil {
+		a := s.opts.AuditCounts()
+		put(descAuditing, prometheus.GaugeValue, float64(a.Waiting))
+		for outcome, n := range map[string]int64{"written": a.Written, "folded": a.Folded, "dropped": a.Dropped, "failed": a.Failed} {
+			put(descAudit, prometheus.CounterValue, float64(n), outcome)
+		}
 	}
 	n, waiting, missed := s.followers.depth()
 	put(descFollow, prometheus.GaugeValue, float64(n))

@@ -26,13 +26,16 @@ type PluginInfo struct {
 	actors.SessionInfo
 	// Disabled tells that the host does not start it.
 	Disabled bool `json:"disabled,omitempty"`
+	// Unapproved are the grants that it asks for and that wait to be approved.
+	Unapproved []string `json:"unapproved,omitempty"`
 }
 
 // PluginDetail is all that is known about a plugin.
 type PluginDetail struct {
 	actors.Inspection
-	// Disabled is PluginInfo's.
-	Disabled bool `json:"disabled,omitempty"`
+	// Disabled is PluginInfo's, Unapproved too.
+	Disabled   bool     `json:"disabled,omitempty"`
+	Unapproved []string `json:"unapproved,omitempty"`
 }
 
 // CapabilityList has what is offered, and by whom.
@@ -71,7 +74,7 @@ func (s *Server) plugins() []PluginInfo {
 
 // told is what the API tells of a session.
 func (s *Server) told(one actors.SessionInfo) PluginInfo {
-	return PluginInfo{one, s.disabled(one.Plugin)}
+	return PluginInfo{one, s.disabled(one.Plugin), s.unapproved(one.Plugin)}
 }
 
 func (s *Server) disabled(plugin string) bool {
@@ -117,7 +120,7 @@ func (s *Server) getPlugin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil { // it is stopped
 		detail = actors.Inspection{SessionInfo: one.SessionInfo, Offers: []capability.Offer{}, Log: s.host.Logs(one.Plugin, inspectedLines)}
 	}
-	return answer(w, http.StatusOK, PluginDetail{detail, one.Disabled})
+	return answer(w, http.StatusOK, PluginDetail{detail, one.Disabled, one.Unapproved})
 }
 
 // inspectedLines is how much of a stopped plugin's log is shown, as Host.Inspect does.
@@ -135,7 +138,7 @@ func (s *Server) getCapabilities(w http.ResponseWriter, r *http.Request) error {
 }
 
 // command makes an order to a plugin a handler.
-func (s *Server) command(order func(context.Context, actors.SessionInfo) (actors.SessionInfo, error)) handler {
+func (s *Server) command(name string, order func(context.Context, actors.SessionInfo) (actors.SessionInfo, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		one, err := s.find(r.PathValue("name"))
 		if err != nil {
@@ -144,6 +147,9 @@ func (s *Server) command(order func(context.Context, actors.SessionInfo) (actors
 		ctx, cancel := s.ordered(r)
 		defer cancel()
 		after, err := order(ctx, one.SessionInfo)
+		if s.opts.Ordered != nil {
+			s.opts.Ordered(name, one.Plugin, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -262,6 +268,9 @@ type Readiness struct {
 	Plugins int `json:"plugins"`
 	// NotReady are those that are not there yet, with the reason where one is known.
 	NotReady []NotReady `json:"notReady,omitempty"`
+	// Unapproved are those that run without some of what they ask for, until it is
+	// approved; they may be ready.
+	Unapproved []Unapproved `json:"unapproved,omitempty"`
 }
 
 // NotReady is a plugin that is neither ready nor degraded.
@@ -273,6 +282,8 @@ type NotReady struct {
 	// again, where it has crashed.
 	Waits   []string  `json:"waits,omitempty"`
 	NextTry time.Time `json:"nextTry,omitzero"`
+	// GivenUp tells that it crashed too often, and is not started but by hand.
+	GivenUp bool `json:"givenUp,omitempty"`
 }
 
 func (s *Server) readiness() Readiness {
@@ -282,8 +293,13 @@ func (s *Server) readiness() Readiness {
 			continue
 		}
 		r.Plugins++
+		if len(one.Unapproved) > 0 {
+			r.Unapproved = append(r.Unapproved, Unapproved{one.Plugin, one.Unapproved})
+		}
 		if one.Phase != lifecycle.Ready && one.Phase != lifecycle.Degraded {
-			r.NotReady = append(r.NotReady, NotReady{one.Plugin, one.Phase, one.Reason, one.Waits, one.Worker.NextRestart})
+			r.NotReady = append(r.NotReady, NotReady{
+				one.Plugin, one.Phase, one.Reason, one.Waits, one.Worker.NextRestart, one.Worker.GivenUp,
+			})
 		}
 	}
 	r.Ready = len(r.NotReady) == 0

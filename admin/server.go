@@ -38,6 +38,14 @@ type Options struct {
 	// Forget removes what is kept of a plugin or for a company, the other of the two being
 	// "", and fails where it is in use; nil refuses.
 	Forget func(ctx context.Context, plugin, company string) (Forgotten, error)
+	// Granting decides what plugins are permitted; nil where nobody does.
+	Granting Granting
+	// Audit searches audit records, and AuditCounts counts what became of them; nil where
+	// none are kept. Ordered is told of every command that a plugin was given, and how it
+	// ended; nil for nobody.
+	Audit       func(ctx context.Context, s AuditSearch) ([]AuditRecord, error)
+	AuditCounts func() AuditCounts
+	Ordered     func(command, plugin string, err error)
 	// Metrics are served as /metrics; nil for none.
 	Metrics *Metrics
 	// Log is told what goes wrong; nil discards it.
