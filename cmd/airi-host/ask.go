@@ -18,7 +18,7 @@ func (c *cli) askCommands() []*cobra.Command {
 	list := []*cobra.Command{
 		c.psCommand(), c.inspectCommand(), c.capsCommand(), c.logsCommand(), c.eventsCommand(),
 		c.steerCommand(admin.Start), c.steerCommand(admin.Stop), c.reloadCommand(),
-		c.steerCommand(admin.Enable), c.steerCommand(admin.Disable),
+		c.steerCommand(admin.Enable), c.steerCommand(admin.Disable), c.approveCommand(), c.auditCommand(),
 	}
 	for _, cmd := range list {
 		c.askFlag(cmd)

@@ -54,6 +54,8 @@ const maxSaid = 512
 type observer struct {
 	plugins []string
 	began   time.Time
+	// unapproved are the grants that a plugin waits for; nil where nobody knows.
+	unapproved func(plugin string) []string
 
 	said    map[string]string
 	seen    map[string]bool
@@ -113,6 +115,9 @@ func (o *observer) row(plugin string, newest map[string]actors.SessionInfo, now 
 	}
 	o.seen[plugin] = true
 	r.phase, r.needs = s.Phase, printable(needs(s, now))
+	if r.needs == "" && o.unapproved != nil {
+		r.needs = printable(awaitsApproval(plugin, o.unapproved(plugin)))
+	}
 	rates := o.samples[plugin].perSecond
 	r.calls, r.errors = rates[0], rates[1]
 	for _, n := range s.Dropped {

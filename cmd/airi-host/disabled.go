@@ -71,6 +71,12 @@ func (d *disabled) split(list []*manifest.Manifest) (started []*manifest.Manifes
 	return slices.Clip(started), names
 }
 
+// without leaves out of a list those that are not started.
+func (d *disabled) without(list []*manifest.Manifest) []*manifest.Manifest {
+	started, _ := d.split(list)
+	return started
+}
+
 // printDisabled tells which plugins are passed over.
 func (c *cli) printDisabled(names []string) {
 	for _, name := range names {

@@ -93,6 +93,8 @@ func (l layout) streamed(line []byte) (string, error) {
 		return shown(line, l.waiting)
 	case actors.KindRestart.String():
 		return shown(line, l.restart)
+	case actors.KindGrants.String():
+		return shown(line, l.grants)
 	case actors.KindCapability.String():
 		return shown(line, l.capability)
 	case actors.KindConfiguration.String():
@@ -129,6 +131,10 @@ func (l layout) configuration(e actors.ConfigurationStatus) string {
 		what += " for " + e.Company
 	}
 	return l.line(e.At.Local(), e.Plugin, printable(sentence(what, e.Note)))
+}
+
+func (l layout) grants(e actors.Granted) string {
+	return l.line(e.At.Local(), e.Plugin, printable(grantsText(e)))
 }
 
 func (l layout) dropped(e actors.Dropped) string {

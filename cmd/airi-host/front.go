@@ -77,9 +77,11 @@ func (f *front) serve(c *cli, h *house, st *state) {
 	}
 	if st.db != nil {
 		configs := h.configurator(st.db)
-		o.Configurations, o.Forget = configs, h.forget(configs, st)
+		o.Configurations, o.Forget = configuring{configs, st.trail}, h.forget(configs, st)
 		f.reloader = newReloader(c, h, f, configs)
 		o.ReloadSettings = f.reloader.reload
+		o.Granting, o.Ordered = approvals{h, &st.grants}, st.ordered
+		o.Audit, o.AuditCounts = searchAudit(st.db), st.auditCounts
 		o.Disabled = st.disabled.has
 		o.SetDisabled = func(ctx context.Context, plugin string, is bool) error {
 			return st.disabled.set(ctx, st.db, plugin, is)

@@ -39,6 +39,10 @@ type house struct {
 	paperclip *paperclip
 	// telemetry is where spans and events are sent to.
 	telemetry *telemetry
+	// grants are what they are permitted.
+	grants *grants
+	// granted is what is to be told of grants once the host is followed.
+	granted []actors.Granted
 	// tapped closes when the last frame was logged; nil when none is.
 	tapped <-chan struct{}
 }
@@ -52,7 +56,10 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		return nil, err
 	}
 	c.settings.tellUnknown(list, log)
-	h := &house{log: log, node: &bridge.Node{Program: c.settings.Runtimes.Node}, roster: newRoster(list, c.manifests(true)), configs: &st.configs}
+	h := &house{
+		log: log, node: &bridge.Node{Program: c.settings.Runtimes.Node}, roster: newRoster(list, c.manifests(true)),
+		configs: &st.configs, grants: &st.grants,
+	}
 	var hidden *hush // nil unless frames are logged
 	if debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
 		hidden = newHush(c.settings)
@@ -61,7 +68,16 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 	if !once {
 		mark = sweep(context.Background(), log)
 	}
-	policy := func() ecosystems.Policy { return c.settings.now().policy() }
+	policy := func() ecosystems.Policy {
+		p := c.settings.now().policy()
+		p.Grants = st.grants.of
+		return p
+	}
+	h.roster.saw, h.granted = h.sees(st), st.grants.seeAll(context.Background(), st.disabled.without(list))
+	var memory actors.CrashMemory
+	if st.crashes != nil {
+		memory = st.crashes
+	}
 	dialects := ecosystems.Dialects(h.roster.get, policy, func(method string) bool {
 		return h.HandlesMethod(manifest.DialectPaperclip, method)
 	})
@@ -82,7 +98,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		Version:   version(),
 		Owner:     mark,
 		Log:       log,
-		LogEvents: actors.KindLog | actors.KindDropped,
+		LogEvents: actors.KindLog | actors.KindDropped | actors.KindGrants,
 		Dialects:  dialects,
 		Programs:  programs(),
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
@@ -95,6 +111,10 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		Limits:   bounds.Limits,
 		Ladder:   bounds.Ladder,
 		Restart:  bounds.Restart,
+		Memory:   memory,
+
+		MayInvoke: st.grants.mayInvoke,
+		Denied:    st.denied,
 	}
 	h.telemetry.into(&options)
 	if h.Host, err = actors.New(options); err != nil {

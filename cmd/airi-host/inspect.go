@@ -56,6 +56,7 @@ func (c *cli) printInspection(d admin.PluginDetail, now time.Time) {
 		{"worker", workerOf(d.Worker, now)},
 		{"requires", strings.Join(d.Requires, ", ")},
 		{"waits for", strings.Join(d.Waits, ", ")},
+		{"grants", awaitsApproval(d.Plugin, d.Unapproved)},
 		{"dropped", countsOf(d.Dropped)},
 	}
 	for _, f := range facts {

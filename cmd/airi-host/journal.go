@@ -39,7 +39,7 @@ const eventQueue = 1 << 16
 // follow begins a journal, in which so many events may wait.
 func follow(host *actors.Host, queue int, show func(actors.Event)) *journal {
 	j := &journal{
-		host: host, sub: host.Subscribe(actors.KindPhase|actors.KindWaiting|actors.KindRestart, queue), show: show,
+		host: host, sub: host.Subscribe(actors.KindPhase|actors.KindWaiting|actors.KindRestart|actors.KindGrants, queue), show: show,
 		queries: make(chan chan map[string]trace), done: make(chan struct{}), traces: map[string]trace{},
 	}
 	go j.read()

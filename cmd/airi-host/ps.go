@@ -45,7 +45,7 @@ func (c *cli) printPlugins(list []admin.PluginInfo, now time.Time) {
 		}
 		rows = append(rows, []string{
 			one.Plugin, standing(one), lasting(one.SessionInfo, now), strconv.FormatUint(one.Calls, 10), strconv.FormatUint(one.CallErrors, 10),
-			strconv.Itoa(one.Worker.Crashes), pidOf(one.SessionInfo), noteOf(one.SessionInfo, now),
+			strconv.Itoa(one.Worker.Crashes), pidOf(one.SessionInfo), notesOf(one, now),
 		})
 	}
 	c.table(rows)
@@ -72,6 +72,15 @@ func pidOf(one actors.SessionInfo) string {
 		return "-"
 	}
 	return strconv.Itoa(one.Process.PID)
+}
+
+// notesOf is noteOf, and which grants the plugin waits for.
+func notesOf(one admin.PluginInfo, now time.Time) string {
+	note, approval := noteOf(one.SessionInfo, now), awaitsApproval(one.Plugin, one.Unapproved)
+	if note == "" || approval == "" {
+		return note + approval
+	}
+	return note + "; " + approval
 }
 
 // noteOf is what one would ask next about a plugin.

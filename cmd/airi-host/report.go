@@ -79,6 +79,9 @@ func shortfallOf(now standings, m *manifest.Manifest, err error, t trace) (s sho
 		s.because(err)
 	}
 	s.Advice = s.advice()
+	if stands.Worker.GivenUp {
+		s.Advice = fmt.Sprintf("given up after %s in a row: 'airi-host start %s' starts it", plural(stands.Worker.InARow, "crash", "crashes"), s.Plugin)
+	}
 	return s, true
 }
 
@@ -175,6 +178,8 @@ type report struct {
 	shortfalls     []shortfall
 	// unsound are the files that have problems, and no plugin to run.
 	unsound []string
+	// unapproved are the plugins that wait for grants, each with which.
+	unapproved []string
 }
 
 func reportOf(host *actors.Host, outcomes []actors.Outcome, traces map[string]trace) report {
@@ -212,10 +217,10 @@ func (r report) summary() string {
 			continue
 		}
 		text += fmt.Sprintf(", %d %s", len(names), kind)
-		if more := len(names) - namedInSummary; more > 0 {
-			names = append(names[:namedInSummary], fmt.Sprintf("and %d more", more))
-		}
-		text += " (" + strings.Join(names, "; ") + ")"
+		text += " (" + atMost(names) + ")"
+	}
+	if n := len(r.unapproved); n > 0 {
+		text += fmt.Sprintf(", %d %s approval (%s)", n, map[bool]string{true: "waits for", false: "wait for"}[n == 1], atMost(r.unapproved))
 	}
 	switch n := len(r.unsound); n {
 	case 0:
@@ -225,6 +230,14 @@ func (r report) summary() string {
 		text += fmt.Sprintf(", %d manifests with problems (airi-host validate names them)", n)
 	}
 	return printable(text)
+}
+
+// atMost names as many as a summary does of a kind.
+func atMost(names []string) string {
+	if more := len(names) - namedInSummary; more > 0 {
+		names = append(names[:namedInSummary:namedInSummary], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, "; ")
 }
 
 // The kinds of shortfalls in a summary.

@@ -14,6 +14,8 @@ import (
 type roster struct {
 	names []string
 	opts  manifest.Options
+	// saw is told of each manifest that was read anew; nil for nobody.
+	saw func(*manifest.Manifest)
 
 	mu     sync.Mutex
 	byName map[string]*manifest.Manifest
@@ -50,8 +52,11 @@ func (r *roster) reread(plugin string) (*manifest.Manifest, error) {
 		return nil, fmt.Errorf("plugin %s was left as it is: %s is not its manifest any more", plugin, old.File)
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.byName[plugin] = found.Manifests[0]
+	r.mu.Unlock()
+	if r.saw != nil {
+		r.saw(found.Manifests[0])
+	}
 	return found.Manifests[0], nil
 }
 

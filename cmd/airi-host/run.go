@@ -151,7 +151,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	endReloads := f.reloadAt(stop, hangups)
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
-	v := c.openView(h.Host, found.Manifests, opts.live)
+	v := c.openView(h.Host, found.Manifests, st.grants.waiting, opts.live)
 	defer v.close()
 	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
 	j := follow(h.Host, c.settings.queues().events, v.show)
@@ -188,13 +188,14 @@ var errInterrupted = errors.New("interrupted before the plugins had started")
 func (c *cli) start(stop context.Context, h *house, j *journal, found manifest.Found, opts runOptions) (rep report, started bool) {
 	ctx, cancel := context.WithTimeoutCause(stop, opts.startLimit, &startLimitError{opts.startLimit})
 	defer cancel()
-	outcomes := h.StartAll(ctx, found.Manifests, h.configs.start, nil)
+	h.tellGrants()
+	outcomes := h.StartAll(ctx, found.Manifests, h.resumes, nil)
 	if opts.once {
 		awaitSettled(ctx, h.Host)
 		markLate(ctx, outcomes)
 	}
 	rep = reportOf(h.Host, outcomes, j.catchUp())
-	rep.unsound = filesOf(found.Problems)
+	rep.unsound, rep.unapproved = filesOf(found.Problems), h.unapproved(found.Manifests)
 	if stop.Err() != nil {
 		return rep, false
 	}

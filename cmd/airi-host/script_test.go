@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ import (
 //	exits CODE airi-host …   the exit code is that one
 //	events stdout            every line is a JSON object with an "event"
 //	ready STATE N            a host runs in the state directory, N plugins of it are ready
+//	shows STATE PLUGIN TEXT  what ps notes of a plugin comes to match a regular expression
 //	[node]                   there is Node.js to run modules with
 //	$PLUGINS $BROKEN         the plugins that work, and those that do not
 //	$MACHINES                the golden files of the state machines
@@ -43,6 +45,7 @@ func TestScripts(t *testing.T) {
 			"exits":  exits,
 			"events": events,
 			"ready":  ready,
+			"shows":  shows,
 		},
 	})
 }
@@ -162,6 +165,35 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 		case <-again.C:
 		case <-ctx.Done():
 			ts.Fatalf("%d of %d plugins are ready: %v", n, want, err)
+		}
+	}
+}
+
+// shows waits until what ps notes of a plugin matches.
+func shows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: shows STATE PLUGIN TEXT")
+	}
+	want, err := regexp.Compile(args[2])
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	host, again := clientOf(ts.MkAbs(args[0])), time.NewTicker(5*time.Millisecond)
+	defer again.Stop()
+	for note := ""; ; {
+		list, err := host.Plugins(ctx)
+		for _, one := range list {
+			if one.Plugin == args[1] {
+				note = notesOf(one, time.Now())
+			}
+		}
+		if err == nil && want.MatchString(note) {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			ts.Fatalf("%s: %q does not match %s: %v", args[1], note, want, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/airi-host/airi-host/services/audit"
 	"github.com/airi-host/airi-host/services/store"
 )
 
@@ -50,8 +51,13 @@ type state struct {
 	db *store.DB
 	// disabled are the plugins that are not to be started.
 	disabled disabled
-	// configs are the plugins' configurations.
+	// configs are the plugins' configurations, grants what they are permitted.
 	configs configurations
+	grants  grants
+	// trail keeps what plugins were denied and what was done by hand, crashes how they
+	// crash for the next host; nil where nobody does.
+	trail   *audit.Trail
+	crashes *crashBook
 }
 
 // openState is newState with its store open: nobody else has the directory then.
@@ -61,13 +67,24 @@ func (c *cli) openState(ctx context.Context, once bool) (*state, error) {
 		return nil, err
 	}
 	st.configs.settings = c.settings
+	st.grants.settings = c.settings
 	if st.temporary {
 		return st, st.configs.load(ctx, nil)
+	}
+	log, err := c.logger()
+	if err != nil {
+		return nil, err
 	}
 	if st.db, err = openStore(ctx, st.dir, c.settings.now().store()); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(st.disabled.load(ctx, st.db), st.configs.load(ctx, st.db)); err != nil {
+	st.trail = audit.New(st.db, c.settings.audit(log))
+	st.grants.trail, st.grants.log = st.trail, log
+	err = errors.Join(st.disabled.load(ctx, st.db), st.configs.load(ctx, st.db), st.grants.load(ctx, st.db))
+	if err == nil && !once { // a host that is asked once starts nothing again
+		st.crashes, err = openCrashBook(ctx, st.db, log)
+	}
+	if err != nil {
 		return nil, errors.Join(err, st.close())
 	}
 	return st, nil
@@ -104,6 +121,10 @@ func (s *state) path() (string, error) {
 func (s *state) close() error {
 	switch {
 	case s.db != nil:
+		ctx, cancel := context.WithTimeout(context.Background(), keepTime)
+		defer cancel()
+		s.crashes.close(ctx)
+		s.trail.Close(ctx)
 		return s.db.Close()
 	case s.temporary && s.dir != "":
 		return os.RemoveAll(s.dir)

@@ -46,8 +46,9 @@ type runView struct {
 	screen *screen
 }
 
-// openView begins to show a host; close must follow.
-func (c *cli) openView(host *actors.Host, list []*manifest.Manifest, live bool) *runView {
+// openView begins to show a host; close must follow. unapproved are the grants that a
+// plugin waits for.
+func (c *cli) openView(host *actors.Host, list []*manifest.Manifest, unapproved func(plugin string) []string, live bool) *runView {
 	v := &runView{c: c, layout: layout{color: c.out.color}}
 	names := make([]string, len(list))
 	for i, m := range list {
@@ -61,6 +62,7 @@ func (c *cli) openView(host *actors.Host, list []*manifest.Manifest, live bool) 
 			others = append(others, c.err)
 		}
 		v.screen = newScreen(host, names, c.settings.queues(), tty, c.in, c.out, others...)
+		v.screen.observer.unapproved = unapproved
 		v.screen.open()
 	}
 	return v
@@ -85,6 +87,7 @@ func (v *runView) show(e actors.Event) {
 	switch {
 	case v.c.json():
 		v.c.encodeEvent(e)
+	case e.Kind() == actors.KindGrants: // the log has it
 	case v.screen == nil || isTrouble(e):
 		v.c.say("%s", v.layout.event(e))
 	}

@@ -91,7 +91,7 @@ func (t *Trail) tell(b *burst) (all int) {
 			continue
 		}
 		all += one.count
-		t.enqueue(numbered(one.last, one.count, fmt.Sprintf("%s (%d more such denials within %s)", one.last.Message, one.count, b.window)))
+		t.enqueue(numbered(one.last, one.count, fmt.Sprintf("%s (%d more like this within %s)", one.last.Message, one.count, b.window)))
 		one.count = 0
 	}
 	if b.others > 0 {

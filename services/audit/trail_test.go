@@ -139,8 +139,8 @@ func TestTrail_denialsOfAKindAreOneRecordAWindow(t *testing.T) {
 		require.Equal(t, []string{"p no http.fetch", "q no http.fetch"}, b.messages())
 		time.Sleep(time.Minute)
 		require.ElementsMatch(t, []string{
-			`p no http.fetch (99 more such denials within 1m0s) {"count":99}`,
-			`q no http.fetch (99 more such denials within 1m0s) {"count":99}`,
+			`p no http.fetch (99 more like this within 1m0s) {"count":99}`,
+			`q no http.fetch (99 more like this within 1m0s) {"count":99}`,
 		}, b.messages())
 		require.Equal(t, Counts{Written: 4, Folded: 198}, trail.Counts())
 		// They go on: the next number comes in two minutes.
@@ -148,7 +148,7 @@ func TestTrail_denialsOfAKindAreOneRecordAWindow(t *testing.T) {
 		time.Sleep(2*time.Minute - 1)
 		require.Empty(t, b.messages())
 		time.Sleep(1)
-		require.Equal(t, []string{`p no http.fetch (1 more such denials within 2m0s) {"count":1}`}, b.messages())
+		require.Equal(t, []string{`p no http.fetch (1 more like this within 2m0s) {"count":1}`}, b.messages())
 		// Whoever was quiet for a window begins anew.
 		time.Sleep(4 * time.Minute)
 		require.Empty(t, b.messages())
@@ -204,7 +204,7 @@ func TestTrail_closeKeepsWhatWaits(t *testing.T) {
 		trail.Deny(denial("p", "a"))
 		trail.Deny(denial("p", "a"))
 		trail.Close(t.Context())
-		require.Equal(t, []string{"p no a", `p no a (1 more such denials within 1m0s) {"count":1}`}, b.messages())
+		require.Equal(t, []string{"p no a", `p no a (1 more like this within 1m0s) {"count":1}`}, b.messages())
 		trail.Close(t.Context())
 		trail.Add(services.Record{})
 		trail.Deny(services.Record{})

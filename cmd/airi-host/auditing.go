@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/actors/configuration"
+	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/services"
+	"github.com/airi-host/airi-host/services/audit"
+	"github.com/airi-host/airi-host/services/store"
+)
+
+// What is kept of what plugins were denied, and of what was done by hand.
+
+// actionDenied is the Action of a record of a denial.
+const actionDenied = "denied"
+
+// audit says how much is kept.
+func (s *settings) audit(log *slog.Logger) audit.Options {
+	a := s.Audit
+	return audit.Options{
+		Queue: a.Queue, Kinds: a.Kinds, Plugins: a.Plugins, Window: a.Window, MaxWindow: a.MaxWindow, Write: a.Write, Log: log,
+	}
+}
+
+// denied has a denial kept.
+func (st *state) denied(d actors.Denial) {
+	r := services.Record{
+		Plugin: d.Plugin, Company: d.Scope, Action: actionDenied, Message: d.Reason, EntityType: "method", EntityID: d.What,
+	}
+	if d.Grant != "" {
+		r.Metadata, _ = json.Marshal(map[string]string{"grant": d.Grant}) // of a string
+	}
+	st.trail.Deny(r)
+}
+
+// ordered has it kept that a plugin was given a command.
+func (st *state) ordered(command, plugin string, err error) {
+	r := services.Record{Plugin: plugin, Action: command, Message: command + " by hand"}
+	if err != nil {
+		r.Message = sentence(r.Message+" failed", err.Error())
+	}
+	st.trail.Add(r)
+}
+
+// configuring has it kept when a configuration is changed by hand.
+type configuring struct {
+	admin.Configurations
+	trail *audit.Trail
+}
+
+// Commit implements admin.Configurations.
+func (c configuring) Commit(ctx context.Context, plugin string, change configuration.Change) (configuration.Configuration, error) {
+	kept, err := c.Configurations.Commit(ctx, plugin, change)
+	r := services.Record{Plugin: plugin, Company: change.Company, Action: "configure", EntityType: "configuration"}
+	if err != nil {
+		r.Message = "a change of its configuration by hand was refused" // the reason may quote it
+	} else {
+		r.Message = "its configuration was changed by hand"
+		r.Metadata, _ = json.Marshal(map[string]int64{"revision": kept.Revision}) // of a number
+	}
+	c.trail.Add(r)
+	return kept, err
+}
+
+// searchAudit is admin.Options.Audit.
+func searchAudit(db *store.DB) func(context.Context, admin.AuditSearch) ([]admin.AuditRecord, error) {
+	return func(ctx context.Context, s admin.AuditSearch) (list []admin.AuditRecord, err error) {
+		all, err := db.AuditRecords(ctx, store.Search{Plugin: s.Plugin, Company: s.Company, Since: s.Since, Before: s.Before, Limit: s.Limit})
+		for _, r := range all {
+			list = append(list, admin.AuditRecord(r))
+		}
+		return list, err
+	}
+}
+
+func (st *state) auditCounts() admin.AuditCounts { return admin.AuditCounts(st.trail.Counts()) }
