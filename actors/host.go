@@ -61,6 +61,8 @@ type Host struct {
 
 	// methods are the services of each dialect's wire.
 	methods map[string]map[string]protocol.Service
+	// jobs stands before the owners of jobs, if anything does.
+	jobs atomic.Pointer[protocol.Service]
 	// services holds a protocol.Service by key.
 	services sync.Map
 

@@ -36,14 +36,17 @@ func (h *Host) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 // invoke is Invoke for plugins, which may call each other while the host shuts
 // down.
 func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
-	if h.trace != nil {
-		return h.traced(ctx, c)
+	if s := h.runner(c); s != nil {
+		return h.throughRunner(ctx, s, c)
 	}
-	return h.observed(ctx, c)
+	return h.followed(ctx, c)
 }
 
-// traced makes a call a part of a trace.
-func (h *Host) traced(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+// followed makes a call as a part of a trace, if there is one, past who runs jobs.
+func (h *Host) followed(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	if h.trace == nil {
+		return h.observed(ctx, c)
+	}
 	var ended func(error)
 	c.Trace, ended = h.trace(c)
 	result, err := h.observed(ctx, c)
@@ -51,7 +54,7 @@ func (h *Host) traced(ctx context.Context, c protocol.Call) (json.RawMessage, er
 	return result, err
 }
 
-// observed tells of a call when it is over.
+// observed makes a call, and tells when it is over.
 func (h *Host) observed(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
 	if h.observe == nil {
 		return h.perform(ctx, c)

@@ -39,7 +39,7 @@ func (s *Server) configured(r *http.Request) (string, error) {
 		return "", err
 	case s.opts.Configurations == nil:
 		return "", invalid("plugin %s: this host keeps no configurations", one.Plugin)
-	case !contains(s.opts.Plugins, one.Plugin):
+	case !contains(s.roster(), one.Plugin):
 		return "", notTold(one.Plugin)
 	}
 	return one.Plugin, nil

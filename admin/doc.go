@@ -37,6 +37,7 @@
 //	GET  /api/v1/audit                    AuditList; ?plugin=NAME ?company=C ?since=TIME ?before=N ?limit=N
 //	GET  /api/v1/capabilities             CapabilityList; ?plugin=NAME ?kind=KIND
 //	POST /api/v1/reload                   SettingsReload: the settings are read again
+//	GET  /api/v1/jobs                     JobList, each with its last runs; ?plugin=NAME ?lines=RUNS
 //	POST /api/v1/call                     CallRequest; the result is the body
 //	GET  /api/v1/logs                     the end of all plugins' logs; ?lines=N ?follow=true
 //	GET  /api/v1/events                   what has happened of late; ?lines=N ?follow=true ?kind=KIND

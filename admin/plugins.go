@@ -54,15 +54,16 @@ func (s *Server) getPlugins(w http.ResponseWriter, _ *http.Request) error {
 // plugins lists the newest session of each plugin.
 func (s *Server) plugins() []PluginInfo {
 	newest := map[string]actors.SessionInfo{}
+	told := s.roster()
 	var others []string
 	for _, one := range s.host.Sessions() { // the oldest first
-		if _, seen := newest[one.Plugin]; !seen && !contains(s.opts.Plugins, one.Plugin) {
+		if _, seen := newest[one.Plugin]; !seen && !contains(told, one.Plugin) {
 			others = append(others, one.Plugin)
 		}
 		newest[one.Plugin] = one
 	}
 	list := make([]PluginInfo, 0, len(newest))
-	for _, name := range slices.Concat(s.opts.Plugins, others) {
+	for _, name := range slices.Concat(told, others) {
 		one, ok := newest[name]
 		if !ok {
 			one = stopped(name)
@@ -70,6 +71,14 @@ func (s *Server) plugins() []PluginInfo {
 		list = append(list, s.told(one))
 	}
 	return list
+}
+
+// roster has the names of those that the host is to run.
+func (s *Server) roster() []string {
+	if s.opts.Roster != nil {
+		return s.opts.Roster()
+	}
+	return s.opts.Plugins
 }
 
 // told is what the API tells of a session.
@@ -177,7 +186,7 @@ func (s *Server) start(ctx context.Context, one actors.SessionInfo) (actors.Sess
 	if s.disabled(one.Plugin) {
 		return one, invalid("plugin %s is disabled: enable it, which starts it too", one.Plugin)
 	}
-	if s.opts.Start == nil || !contains(s.opts.Plugins, one.Plugin) {
+	if s.opts.Start == nil || !contains(s.roster(), one.Plugin) {
 		return one, invalid("plugin %s cannot be started from here: it is none of those that this host was told to run", one.Plugin)
 	}
 	s.byHand.set(one.Plugin, false)
@@ -232,7 +241,7 @@ func (s *Server) setDisabled(ctx context.Context, plugin string, is bool) error 
 	switch {
 	case s.opts.SetDisabled == nil:
 		return invalid("plugin %s: this host keeps nothing for the next one: stop and start are what it can do", plugin)
-	case !contains(s.opts.Plugins, plugin):
+	case !contains(s.roster(), plugin):
 		return notTold(plugin)
 	}
 	return s.opts.SetDisabled(ctx, plugin, is)

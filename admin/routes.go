@@ -38,6 +38,7 @@ func (s *Server) routes() http.Handler {
 		"GET " + pathAPI + "/logs":                            s.getLogs,
 		"GET " + pathAPI + "/events":                          s.getEvents,
 		"GET " + pathAPI + "/capabilities":                    s.getCapabilities,
+		"GET " + pathAPI + "/jobs":                            s.getJobs,
 		"POST " + pathAPI + "/call":                           s.postCall,
 		"POST " + pathAPI + "/reload":                         s.postReload,
 		"POST " + pathAPI + "/plugins/{name}/start":           s.command(Start, s.start),

@@ -23,6 +23,8 @@ type Options struct {
 	// Plugins are the names of those that the host is to run, in the order in which
 	// they are listed. Readiness is theirs. Others that run are listed behind them.
 	Plugins []string
+	// Roster returns the Plugins where they change while the host runs; nil for those above.
+	Roster func() []string
 	// Start starts one of the Plugins, as Host.Start does; nil refuses.
 	Start func(ctx context.Context, plugin string) (actors.SessionInfo, error)
 	// Reload starts the plugin of a session anew, as Host.Reload does; nil refuses.
@@ -46,6 +48,9 @@ type Options struct {
 	Audit       func(ctx context.Context, s AuditSearch) ([]AuditRecord, error)
 	AuditCounts func() AuditCounts
 	Ordered     func(command, plugin string, err error)
+	// Jobs lists the jobs of a plugin, "" being all, with so many of their last runs; nil
+	// for a host that remembers none.
+	Jobs func(ctx context.Context, plugin string, runs int) ([]Job, error)
 	// Metrics are served as /metrics; nil for none.
 	Metrics *Metrics
 	// Log is told what goes wrong; nil discards it.

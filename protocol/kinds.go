@@ -63,6 +63,11 @@ type JobInput struct {
 	// Trigger is one of TriggerSchedule, TriggerManual and TriggerRetry; "" is
 	// TriggerManual.
 	Trigger string `json:"trigger,omitempty"`
+	// RunID is the run's own, ScheduledAt when it was due, as RFC 3339 has it. A host that
+	// remembers runs sets both, whatever a caller says; without them a wire that wants them
+	// makes them up.
+	RunID       string `json:"runId,omitempty"`
+	ScheduledAt string `json:"scheduledAt,omitempty"`
 }
 
 // Why a job runs.

@@ -99,7 +99,9 @@ var kinds = []kind{
 		input: object("Why the job runs.", namedShape{"trigger", shape{
 			about: `What starts the run; "manual" where nothing is said.`, types: []string{isText},
 			words: []string{TriggerSchedule, TriggerManual, TriggerRetry},
-		}}),
+		}},
+			member("runId", "The run's id; a host that remembers runs gives its own.", isText),
+			member("scheduledAt", "When the run was due, as RFC 3339 has it; set as the id is.", isText)),
 		result: shape{about: "Nothing.", types: []string{isNull}},
 	},
 	{

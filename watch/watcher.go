@@ -171,28 +171,32 @@ func (w *Watcher) change(t *tree, file string, now time.Time) {
 // turn looks at what is stale and tells what is due; it returns how long there is
 // nothing to do then.
 func (w *Watcher) turn(now time.Time) time.Duration {
-	var stale []*tree
+	var stale, due []*tree
+	hasty := false // so that what changes while it is told is seen
 	next := now.Add(time.Hour)
 	for _, t := range w.trees {
-		due := t.pace.due()
-		if !due.IsZero() && !due.After(now) {
-			if t.stale { // so that what changes while it is told is seen
-				w.look(now, t)
-			}
-			w.tell(t, now)
-			continue
-		}
-		if !due.IsZero() && due.Before(next) {
-			next = due
+		at := t.pace.due()
+		isDue := !at.IsZero() && !at.After(now)
+		switch {
+		case isDue:
+			due = append(due, t)
+		case !at.IsZero() && at.Before(next):
+			next = at
 		}
 		if t.stale {
 			stale = append(stale, t)
+			hasty = hasty || isDue
 		}
 	}
-	if len(stale) > 0 && !now.Before(w.nextLook) {
+	switch { // all at once, since one may have what another has lost
+	case len(stale) == 0:
+	case hasty || !now.Before(w.nextLook):
 		w.look(now, stale...)
-	} else if len(stale) > 0 && w.nextLook.Before(next) {
+	case w.nextLook.Before(next):
 		next = w.nextLook
+	}
+	for _, t := range due {
+		w.tell(t, now)
 	}
 	return max(time.Until(next), 0)
 }

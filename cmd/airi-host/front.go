@@ -66,7 +66,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		return
 	}
 	o := admin.Options{
-		Version: version(), State: f.dir, Plugins: h.roster.names, Metrics: c.metrics, Log: h.log, Endpoints: c.settings.endpoints(),
+		Version: version(), State: f.dir, Roster: h.roster.list, Metrics: c.metrics, Log: h.log, Endpoints: c.settings.endpoints(),
 		Limits: c.settings.api(),
 		Start: func(ctx context.Context, plugin string) (actors.SessionInfo, error) {
 			return h.start(ctx, plugin)
@@ -82,6 +82,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		o.ReloadSettings = f.reloader.reload
 		o.Granting, o.Ordered = approvals{h, &st.grants}, st.ordered
 		o.Audit, o.AuditCounts = searchAudit(st.db), st.auditCounts
+		o.Jobs = newJobList(h, st.db).list
 		o.Disabled = st.disabled.has
 		o.SetDisabled = func(ctx context.Context, plugin string, is bool) error {
 			return st.disabled.set(ctx, st.db, plugin, is)

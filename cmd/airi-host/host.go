@@ -43,6 +43,8 @@ type house struct {
 	grants *grants
 	// granted is what is to be told of grants once the host is followed.
 	granted []actors.Granted
+	// jobs runs the plugins' jobs; nil where nobody would remember it.
+	jobs *timetable
 	// tapped closes when the last frame was logged; nil when none is.
 	tapped <-chan struct{}
 }
@@ -121,7 +123,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		h.telemetry.close(log)
 	}
 	if err == nil && hidden != nil {
-		h.tapped = tapWire(h.Host, dialects, list, log, hidden, c.settings.queues().frames)
+		h.tapped = tapWire(h.Host, dialects, h.roster.dialect, log, hidden, c.settings.queues().frames)
 	}
 	return h, err
 }

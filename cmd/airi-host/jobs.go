@@ -11,50 +11,65 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/services/jobs"
 	"github.com/airi-host/airi-host/services/store"
 )
 
-// timetable has a scheduler follow the jobs of the plugins that are ready.
+// timetable has a scheduler follow the jobs of the plugins that are ready, and run those
+// that are called. It is nil where nobody would know what has run.
 type timetable struct {
 	*jobs.Scheduler
 	host *actors.Host
 	log  *slog.Logger
 	// followed are the jobs that were set, by plugin.
 	followed map[string][]jobs.Job
+	life     context.Context
 	cancel   context.CancelFunc
 	working  sync.WaitGroup
 }
 
-// followJobs runs the jobs of the host's plugins by their schedules, and has the store
-// remember the runs. Its close must follow, before the store's; that of the host lets
-// runs in flight end as all calls.
-func followJobs(host *actors.Host, db *store.DB, o jobs.Options) *timetable {
+// newTimetable has the store remember the runs of the jobs of the host's plugins: from now
+// on of those that are called, and of those that are due once it has begun. Its close must
+// follow, before the store's; that of the host lets runs in flight end as all calls.
+func newTimetable(host *actors.Host, db *store.DB, o jobs.Options) *timetable {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	t := &timetable{
-		Scheduler: jobs.New(host, db, o), host: host, log: o.Log,
-		followed: map[string][]jobs.Job{}, cancel: cancel,
-	}
-	// One that waits is enough: when it is read, all that came before is in the registry.
-	changes := host.Subscribe(actors.KindCapability, 1)
-	t.working.Go(func() { t.Run(ctx) })
-	t.working.Go(func() {
-		defer changes.Close()
-		t.watch(ctx, changes.C)
-	})
+	t := &timetable{Scheduler: jobs.New(owners{host}, db, o), host: host, log: o.Log, followed: map[string][]jobs.Job{}}
+	t.life, t.cancel = context.WithCancel(context.Background())
+	host.SetJobs(t.Scheduler)
 	return t
 }
 
-// timetable follows the jobs of a host that serves. Without a store nobody would know
-// what has run: then it is nil, which can be stopped and closed.
-func (st *state) timetable(h *house) *timetable {
-	if st.db == nil {
-		return nil
+// owners run jobs themselves.
+type owners struct{ *actors.Host }
+
+func (o owners) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	return o.InvokeOwner(ctx, c)
+}
+
+// begin runs jobs by their schedules.
+func (t *timetable) begin() {
+	if t == nil {
+		return
 	}
-	return followJobs(h.Host, st.db, st.configs.settings.jobs(h.log))
+	// One that waits is enough: when it is read, all that came before is in the registry.
+	changes := t.host.Subscribe(actors.KindCapability, 1)
+	t.working.Go(func() { t.Run(t.life) })
+	t.working.Go(func() {
+		defer changes.Close()
+		t.watch(t.life, changes.C)
+	})
+}
+
+// timetable is that of a host on this state. Without a store there is none: then jobs run
+// when they are called, and nobody remembers.
+func (st *state) timetable(h *house) *timetable {
+	if st.db != nil {
+		h.jobs = newTimetable(h.Host, st.db, st.configs.settings.jobs(h.log))
+	}
+	return h.jobs
 }
 
 // stop begins no more runs.

@@ -36,6 +36,13 @@ func hourly(t *testing.T) (*actors.Host, *manifest.Manifest, <-chan string) {
 	return host, m, triggers
 }
 
+// followJobs is a timetable that has begun.
+func followJobs(host *actors.Host, db *store.DB, o jobs.Options) *timetable {
+	t := newTimetable(host, db, o)
+	t.begin()
+	return t
+}
+
 func TestFollowJobs_runsWhatWasMissedAndRemembersIt(t *testing.T) {
 	dir := t.TempDir()
 	yesterday := func() time.Time { return time.Now().Add(-24 * time.Hour) }
@@ -80,6 +87,45 @@ func TestFollowJobs_followsPluginsThatAreReady(t *testing.T) {
 	wantJobs(0)
 	_, err = followed.Trigger(t.Context(), "hourly", "tally")
 	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
+}
+
+// A job that is called is run as one that is due: it is remembered, with the run's own
+// id, and refused while another run has not ended.
+func TestTimetable_runsJobsThatAreCalled(t *testing.T) {
+	db, err := openStore(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	begun, goOn := make(chan plugin.Run), make(chan struct{})
+	p := plugin.Define("byhand")
+	plugin.Job(p, "tally", func(_ context.Context, run plugin.Run) error {
+		begun <- run
+		<-goOn
+		return nil
+	})
+	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"byhand": p}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Shutdown(context.Background())) }()
+	jobs := newTimetable(host, db, jobs.Options{}) // it follows nothing yet
+	defer jobs.close()
+	_, err = host.Start(t.Context(), ofProgram("byhand"), actors.StartOptions{})
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	call := func() error {
+		_, err := host.Invoke(context.Background(), protocol.Call{Key: "job:tally"})
+		return err
+	}
+	go func() { ended <- call() }()
+	run := <-begun
+	require.Equal(t, protocol.CodeOverloaded, protocol.CodeOf(call()))
+	close(goOn)
+	require.NoError(t, <-ended)
+	kept, err := db.Runs(t.Context(), "byhand", "tally", 0)
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+	require.Equal(t, plugin.Run{Trigger: protocol.TriggerManual, ID: kept[0].ID, ScheduledAt: kept[0].ScheduledAt}, plugin.Run{
+		Trigger: run.Trigger, ID: run.ID, ScheduledAt: run.ScheduledAt.Truncate(time.Millisecond),
+	})
+	require.Equal(t, store.Succeeded, kept[0].Outcome)
 }
 
 func TestReadyJobs_areThoseThatCanBeCalled(t *testing.T) {

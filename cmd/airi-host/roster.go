@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/airi-host/airi-host/actors"
@@ -12,17 +13,19 @@ import (
 // roster has the manifests of the plugins that a host runs, by the plugins' names. One
 // is read anew when its plugin is started or reloaded by hand. Any goroutine may use it.
 type roster struct {
-	names []string
-	opts  manifest.Options
+	opts manifest.Options
 	// saw is told of each manifest that was read anew; nil for nobody.
 	saw func(*manifest.Manifest)
 
 	mu     sync.Mutex
+	names  []string // in the order in which they came
 	byName map[string]*manifest.Manifest
+	// turns are held by who starts or reloads a plugin, by its name.
+	turns map[string]chan struct{}
 }
 
 func newRoster(list []*manifest.Manifest, opts manifest.Options) *roster {
-	r := &roster{opts: opts, byName: make(map[string]*manifest.Manifest, len(list))}
+	r := &roster{opts: opts, byName: make(map[string]*manifest.Manifest, len(list)), turns: map[string]chan struct{}{}}
 	for _, m := range list {
 		r.names = append(r.names, m.PluginName())
 		r.byName[m.PluginName()] = m
@@ -35,6 +38,57 @@ func (r *roster) get(plugin string) *manifest.Manifest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byName[plugin]
+}
+
+// dialect is that of a plugin's manifest, or "".
+func (r *roster) dialect(plugin string) string {
+	if m := r.get(plugin); m != nil {
+		return m.Dialect
+	}
+	return ""
+}
+
+// list returns the plugins' names.
+func (r *roster) list() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.names)
+}
+
+// put takes a manifest in, in the place of its plugin's, if the plugin is there.
+func (r *roster) put(m *manifest.Manifest) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := m.PluginName()
+	if r.byName[name] == nil {
+		r.names = append(r.names, name)
+	}
+	r.byName[name] = m
+}
+
+// remove strikes a plugin out.
+func (r *roster) remove(plugin string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byName, plugin)
+	r.names = slices.DeleteFunc(r.names, func(name string) bool { return name == plugin })
+}
+
+// hold waits until nobody else starts or reloads the plugin; release must follow.
+func (r *roster) hold(ctx context.Context, plugin string) (release func(), err error) {
+	r.mu.Lock()
+	turn := r.turns[plugin]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		r.turns[plugin] = turn
+	}
+	r.mu.Unlock()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("plugin %s is being started: %w", plugin, context.Cause(ctx))
+	}
 }
 
 // reread reads a plugin's manifest anew. One that is not good any more, or has become
@@ -51,9 +105,7 @@ func (r *roster) reread(plugin string) (*manifest.Manifest, error) {
 	if len(found.Manifests) != 1 || found.Manifests[0].PluginName() != plugin {
 		return nil, fmt.Errorf("plugin %s was left as it is: %s is not its manifest any more", plugin, old.File)
 	}
-	r.mu.Lock()
-	r.byName[plugin] = found.Manifests[0]
-	r.mu.Unlock()
+	r.put(found.Manifests[0])
 	if r.saw != nil {
 		r.saw(found.Manifests[0])
 	}
@@ -62,6 +114,11 @@ func (r *roster) reread(plugin string) (*manifest.Manifest, error) {
 
 // start starts a plugin that is stopped.
 func (h *house) start(ctx context.Context, plugin string) (actors.SessionInfo, error) {
+	release, err := h.roster.hold(ctx, plugin)
+	if err != nil {
+		return actors.SessionInfo{}, err
+	}
+	defer release()
 	m, err := h.roster.reread(plugin)
 	if err != nil {
 		return actors.SessionInfo{}, err
@@ -71,10 +128,20 @@ func (h *house) start(ctx context.Context, plugin string) (actors.SessionInfo, e
 
 // reload stops a plugin and starts it anew, if its manifest is still good.
 func (h *house) reload(ctx context.Context, plugin, session string) (actors.SessionInfo, error) {
+	release, err := h.roster.hold(ctx, plugin)
+	if err != nil {
+		return actors.SessionInfo{}, err
+	}
+	defer release()
 	m, err := h.roster.reread(plugin)
 	if err != nil {
 		return actors.SessionInfo{}, err
 	}
+	return h.again(ctx, m, session)
+}
+
+// again ends a session and starts its plugin anew.
+func (h *house) again(ctx context.Context, m *manifest.Manifest, session string) (actors.SessionInfo, error) {
 	if info, err := h.Stop(ctx, session); err != nil {
 		return info, err
 	}

@@ -21,7 +21,7 @@ func TestRoster_readsManifestsAnew(t *testing.T) {
 	write("a", "")
 	opts := manifest.Options{Builtins: []string{"greeter"}}
 	r := newRoster(manifest.Discover([]string{file}, opts).Manifests, opts)
-	require.Equal(t, []string{"a"}, r.names)
+	require.Equal(t, []string{"a"}, r.list())
 
 	write("a", `, "airi-host": {"scope": "acme"}`)
 	m, err := r.reread("a")

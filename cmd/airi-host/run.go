@@ -147,6 +147,8 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	if err != nil {
 		return errors.Join(err, f.close())
 	}
+	jobs := st.timetable(h)
+	defer jobs.close()
 	f.serve(c, h, st)
 	endReloads := f.reloadAt(stop, hangups)
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
@@ -159,8 +161,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	if started && !opts.once {
 		v.do(doingServe)
 		f.tell(c)
-		jobs := st.timetable(h)
-		defer jobs.close()
+		jobs.begin()
 		defer context.AfterFunc(now, jobs.hurry)()
 		c.serve(stop, rep)
 		jobs.stop()

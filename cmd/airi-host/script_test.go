@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/lifecycle"
 )
 
@@ -26,6 +28,7 @@ import (
 //	events stdout            every line is a JSON object with an "event"
 //	ready STATE N            a host runs in the state directory, N plugins of it are ready
 //	shows STATE PLUGIN TEXT  what ps notes of a plugin comes to match a regular expression
+//	job STATE KEY HOW        a job is due (at some time), or a run of it is running
 //	[node]                   there is Node.js to run modules with
 //	$PLUGINS $BROKEN         the plugins that work, and those that do not
 //	$MACHINES                the golden files of the state machines
@@ -46,6 +49,7 @@ func TestScripts(t *testing.T) {
 			"events": events,
 			"ready":  ready,
 			"shows":  shows,
+			"job":    job,
 		},
 	})
 }
@@ -146,11 +150,7 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	host, again := clientOf(ts.MkAbs(args[0])), time.NewTicker(5*time.Millisecond)
-	defer again.Stop()
-	for {
+	await(ts, args[0], args[1]+" plugins are ready", func(ctx context.Context, host *admin.Client) bool {
 		list, err := host.Plugins(ctx)
 		n := 0
 		for _, one := range list {
@@ -158,13 +158,40 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 				n++
 			}
 		}
-		if err == nil && n >= want {
-			return
-		}
+		return err == nil && n >= want
+	})
+}
+
+// job waits until a job is due at some time, or a run of it has begun and has not ended.
+func job(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 || args[2] != "due" && args[2] != "running" {
+		ts.Fatalf("usage: job STATE KEY due|running")
+	}
+	await(ts, args[0], args[1]+" is "+args[2], func(ctx context.Context, host *admin.Client) bool {
+		list, _ := host.Jobs(ctx, "", 1)
+		return slices.ContainsFunc(list, func(one admin.Job) bool {
+			switch {
+			case one.Key != args[1]:
+				return false
+			case args[2] == "due":
+				return !one.Next.IsZero()
+			}
+			return len(one.Runs) > 0 && one.Runs[0].EndedAt.IsZero()
+		})
+	})
+}
+
+// await waits until something is so of the host in a state directory.
+func await(ts *testscript.TestScript, dir, what string, is func(context.Context, *admin.Client) bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	host, again := clientOf(ts.MkAbs(dir)), time.NewTicker(5*time.Millisecond)
+	defer again.Stop()
+	for !is(ctx, host) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			ts.Fatalf("%d of %d plugins are ready: %v", n, want, err)
+			ts.Fatalf("it is not so: %s", what)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"github.com/airi-host/airi-host/actors"
-	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -21,21 +20,18 @@ type wireTap struct {
 	hidden *hush
 	// codecs write a frame as it stood on the wire, by dialect.
 	codecs map[string]protocol.Codec
-	// speaks is each plugin's dialect.
-	speaks map[string]string
+	// speaks tells a plugin's dialect.
+	speaks func(plugin string) string
 }
 
 // tapWire logs frames, of which so many may wait as queue says, until the host is shut down; then it closes the channel that
 // it returns.
 func tapWire(
-	host *actors.Host, dialects []protocol.Dialect, list []*manifest.Manifest, log *slog.Logger, hidden *hush, queue int,
+	host *actors.Host, dialects []protocol.Dialect, speaks func(plugin string) string, log *slog.Logger, hidden *hush, queue int,
 ) <-chan struct{} {
-	tap := &wireTap{log: log, hidden: hidden, codecs: map[string]protocol.Codec{}, speaks: map[string]string{}}
+	tap := &wireTap{log: log, hidden: hidden, codecs: map[string]protocol.Codec{}, speaks: speaks}
 	for _, d := range dialects {
 		tap.codecs[d.Name()] = d.Codec()
-	}
-	for _, m := range list {
-		tap.speaks[m.PluginName()] = m.Dialect
 	}
 	sub := host.Subscribe(actors.KindWire, queue)
 	done := make(chan struct{})
@@ -75,7 +71,7 @@ var errNoCodec = errors.New("no codec writes the frames of this plugin")
 const maxLoggedFrame = 8 << 10
 
 func (t *wireTap) encode(e actors.Wire) ([]byte, error) {
-	codec := t.codecs[t.speaks[e.Plugin]]
+	codec := t.codecs[t.speaks(e.Plugin)]
 	if codec == nil {
 		return nil, errNoCodec
 	}

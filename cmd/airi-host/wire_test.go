@@ -23,7 +23,9 @@ func TestWireTap_logsFramesWithoutSecrets(t *testing.T) {
 	var b bytes.Buffer
 	tap := &wireTap{
 		log:    slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		codecs: map[string]protocol.Codec{"plain": recorded{}}, speaks: map[string]string{"p": "plain"},
+		codecs: map[string]protocol.Codec{"plain": recorded{}}, speaks: func(plugin string) string {
+			return map[string]string{"p": "plain"}[plugin]
+		},
 	}
 	wire := actors.Wire{Origin: actors.Origin{Plugin: "p", Session: "s"}, Message: `{"token":"hidden","a":1}`, At: noon}
 	tap.write(wire)

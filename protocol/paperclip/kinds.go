@@ -195,7 +195,16 @@ func (t *target) job() (outgoing, error) {
 	default:
 		return outgoing{}, t.invalid(`trigger: expected "schedule", "manual" or "retry"`)
 	}
-	job := newObject().str("jobKey", t.name).str("runId", t.newID()).str("trigger", trigger).str("scheduledAt", t.moment())
+	id, due := nonBlank(member(input, "runId")), t.moment()
+	if id == "" {
+		id = t.newID()
+	}
+	if raw := member(input, "scheduledAt"); raw != nil {
+		if due, err = t.momentOf(raw); err != nil {
+			return outgoing{}, err
+		}
+	}
+	job := newObject().str("jobKey", t.name).str("runId", id).str("trigger", trigger).str("scheduledAt", due)
 	return outgoing{method: methodRunJob, params: newObject().raw("job", job.done()).done(), adapt: asNull}, nil
 }
 
@@ -247,7 +256,20 @@ func (t *target) event() (outgoing, error) {
 func asNull(*driver, json.RawMessage) (json.RawMessage, error) { return json.RawMessage("null"), nil }
 
 // moment is now as JavaScript writes it.
-func (t *target) moment() string { return t.now.UTC().Format("2006-01-02T15:04:05.000Z") }
+func (t *target) moment() string { return t.now.UTC().Format(isoTime) }
+
+// isoTime is how JavaScript writes a time in UTC.
+const isoTime = "2006-01-02T15:04:05.000Z"
+
+// momentOf is a time that an input has.
+func (t *target) momentOf(value json.RawMessage) (string, error) {
+	s, _ := text(value)
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return "", t.invalid(`scheduledAt: expected a time, e.g. "2026-01-02T03:04:05Z"`)
+	}
+	return at.UTC().Format(isoTime), nil
+}
 
 // objectInput is an input that must be an object; an absent one is empty.
 func (t *target) objectInput(value json.RawMessage, what string) (json.RawMessage, error) {

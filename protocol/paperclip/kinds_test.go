@@ -22,6 +22,7 @@ func TestKinds_becomeMethods(t *testing.T) {
 		{"data:d", `{"q":1}`, "c", `"getData","params":{"key":"d","companyId":"c","params":{"q":1}}` + inCompany},
 		{"data:d", ``, "", `"getData","params":{"key":"d","params":{}}`},
 		{"job:sync", `{"trigger":"schedule"}`, "c", `"runJob","params":{"job":{"jobKey":"sync","runId":"id-1","trigger":"schedule","scheduledAt":"2026-01-02T03:04:05.006Z"}}`},
+		{"job:sync", `{"runId":" r-1","scheduledAt":"2026-01-01T00:00:00.5+02:00"}`, "", `"runJob","params":{"job":{"jobKey":"sync","runId":"r-1","trigger":"manual","scheduledAt":"2025-12-31T22:00:00.500Z"}}`},
 		{"job:sync", ``, "", `"runJob","params":{"job":{"jobKey":"sync","runId":"id-1","trigger":"manual","scheduledAt":"2026-01-02T03:04:05.006Z"}}`},
 		{"webhook:gh", `{"headers":{"a":["b"]},"rawBody":"{}","parsedBody":{},"requestId":"r"}`, "c", `"handleWebhook","params":{"endpointKey":"gh","headers":{"a":["b"]},"rawBody":"{}","parsedBody":{},"requestId":"r"}`},
 		{"webhook:gh", ``, "", `"handleWebhook","params":{"endpointKey":"gh","headers":{},"rawBody":"","requestId":"id-1"}`},

@@ -10,6 +10,9 @@
 // Who calls Set and Remove decides when a plugin's jobs are followed: while the plugin
 // is ready.
 //
+// A job is also run by hand, by Trigger or, where the host asks the scheduler before the
+// plugin, by whoever calls "job:KEY" (Serve).
+//
 // # Schedules
 //
 // A schedule is Paperclip's: five fields, minute, hour, day of the month, month and day

@@ -15,6 +15,8 @@ import (
 type turn struct {
 	id  name
 	run Run
+	// call is what whoever asked for it by hand has said; zero otherwise.
+	call protocol.Call
 }
 
 // Run runs jobs as they are due until ctx ends; then it waits for those that run, at
@@ -88,7 +90,7 @@ func (s *Scheduler) due(now time.Time) []turn {
 			}
 			s.stats.CaughtUp++
 		}
-		all = append(all, turn{id, newRun(id, protocol.TriggerSchedule, due)})
+		all = append(all, turn{id: id, run: newRun(id, protocol.TriggerSchedule, due)})
 	}
 	slices.SortFunc(all, func(a, b turn) int {
 		return cmp.Or(cmp.Compare(a.id.plugin, b.id.plugin), cmp.Compare(a.id.key, b.id.key))

@@ -90,6 +90,7 @@ type bench struct {
 	take  time.Duration // of a run
 	fail  error         // its answer
 	calls []string
+	last  protocol.Call
 }
 
 // inBubble runs a test of a scheduler, which is stopped at its end.
@@ -115,7 +116,10 @@ func (b *bench) start(o Options) {
 // Invoke implements Runner.
 func (b *bench) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
 	b.mu.Lock()
-	b.calls = append(b.calls, b.clock()+" "+c.Plugin+" "+c.Key+" "+string(c.Input))
+	var input protocol.JobInput
+	require.NoError(b.t, json.Unmarshal(c.Input, &input))
+	b.calls = append(b.calls, b.clock()+" "+c.Plugin+" "+c.Key+" "+input.Trigger)
+	b.last = c
 	take, fail := b.take, b.fail
 	b.mu.Unlock()
 	select {

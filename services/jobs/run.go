@@ -15,16 +15,32 @@ import (
 // run as may. When ctx ends the run is given up.
 func (s *Scheduler) Trigger(ctx context.Context, plugin, key string) (run string, err error) {
 	id := name{plugin, key}
+	if !s.knows(id) {
+		return "", fault(protocol.CodeNotFound, plugin, "job %s: the plugin has none of that name, or is not ready", key)
+	}
 	if err := s.take(id); err != nil {
 		return "", err
 	}
+	t := turn{id: id, run: newRun(id, protocol.TriggerManual, time.Now())}
+	return t.run.ID, s.byHand(ctx, t)
+}
+
+// byHand runs a job that was taken, until whoever asked for it gives it up, or the host
+// does.
+func (s *Scheduler) byHand(ctx context.Context, t turn) error {
 	defer s.runs.Done()
-	defer s.finish(id)
+	defer s.finish(t.id)
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	defer context.AfterFunc(s.life, giveUp)()
-	t := turn{id, newRun(id, protocol.TriggerManual, time.Now())}
-	return t.run.ID, s.run(ctx, t)
+	return s.run(ctx, t)
+}
+
+// knows tells whether a job can be run by hand; at the end take says that it cannot.
+func (s *Scheduler) knows(id name) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.open || s.jobs[id] != nil
 }
 
 // take makes a job active, to be run by hand.
@@ -35,8 +51,6 @@ func (s *Scheduler) take(id name) error {
 	switch {
 	case !s.open:
 		return fault(protocol.CodeNotReady, id.plugin, "job %s: the host stops", id.key)
-	case s.jobs[id] == nil:
-		return fault(protocol.CodeNotFound, id.plugin, "job %s: the plugin has none of that name, or is not ready", id.key)
 	case active:
 		return fault(protocol.CodeOverloaded, id.plugin, "job %s: the run before it has not ended: try again when it has", id.key)
 	case s.running >= s.limits.AtOnce:
@@ -73,12 +87,18 @@ var errLimit = errors.New("a run's limit passed")
 func (s *Scheduler) invoke(ctx context.Context, t turn) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.limits.Limit, errLimit)
 	defer cancel()
-	input, err := json.Marshal(protocol.JobInput{Trigger: t.run.Trigger})
+	input, err := json.Marshal(protocol.JobInput{
+		Trigger: t.run.Trigger, RunID: t.run.ID, ScheduledAt: t.run.ScheduledAt.UTC().Format(time.RFC3339Nano),
+	})
 	if err != nil {
 		return err
 	}
-	deadline, _ := ctx.Deadline()
-	_, err = s.runner.Invoke(ctx, protocol.Call{Key: "job:" + t.id.key, Plugin: t.id.plugin, Input: input, Deadline: deadline})
+	c := t.call
+	c.Key, c.Plugin, c.Input = keyOf(t.id.key), t.id.plugin, input
+	if limit, ok := ctx.Deadline(); ok && (c.Deadline.IsZero() || limit.Before(c.Deadline)) {
+		c.Deadline = limit
+	}
+	_, err = s.runner.Invoke(ctx, c)
 	if err != nil && errors.Is(context.Cause(ctx), errLimit) {
 		return &protocol.Error{
 			Code: protocol.CodeTimeout, Plugin: t.id.plugin, Err: err,

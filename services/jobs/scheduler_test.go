@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	byTimer = ` {"trigger":"schedule"}`
-	byHand  = ` {"trigger":"manual"}`
+	byTimer = ` schedule`
+	byHand  = ` manual`
 )
 
 func TestScheduler_runsJobsWhenTheyAreDue(t *testing.T) {
