@@ -38,6 +38,8 @@ type Settings struct {
 	Timeouts HostTimeouts
 	// StartLimit is how long the start of all plugins may take before it is reported.
 	StartLimit time.Duration
+	// Watch says when plugins whose files change are reloaded.
+	Watch WatchSettings
 	// Drain is how long plugins may take to stop when the host does.
 	Drain time.Duration
 	// Listen says where the running host is asked over HTTP.

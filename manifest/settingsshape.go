@@ -35,6 +35,7 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 	{"limits", "", nested(func(s *Settings) *HostLimits { return &s.Limits }, &hostLimitsShape)},
 	{"timeouts", "", nested(func(s *Settings) *HostTimeouts { return &s.Timeouts }, &hostTimeoutsShape)},
 	{"startLimit", "", timeout(func(s *Settings) *time.Duration { return &s.StartLimit })},
+	{"watch", "", nested(func(s *Settings) *WatchSettings { return &s.Watch }, &watchShape)},
 	{"drain", "", timeout(func(s *Settings) *time.Duration { return &s.Drain })},
 	{"listen", "", nested(func(s *Settings) *ListenSettings { return &s.Listen }, &listenShape)},
 	{"log", "", nested(func(s *Settings) *LogSettings { return &s.Log }, &logShape)},

@@ -5,9 +5,11 @@
 //
 //	w, err := watch.New(watch.Options{Log: log})
 //	…
-//	w.Add(watch.Folder{Name: "mirror", Path: "plugins/mirror", Changed: func(ctx context.Context, file string) {
+//	one := w.Add(watch.Folder{Name: "mirror", Path: "plugins/mirror", Changed: func(ctx context.Context, file string) {
 //		reload(ctx, "mirror")
 //	}})
+//	…
+//	one.Remove()
 //	…
 //	w.Close()
 //

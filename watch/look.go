@@ -123,7 +123,7 @@ func (w *Watcher) place(dir string) error {
 // tidy ends the watch over what no tree needs any more.
 func (w *Watcher) tidy() {
 	needed := map[string]bool{}
-	for _, t := range w.trees {
+	for t := range w.trees {
 		for _, dir := range t.watched() {
 			needed[dir] = true
 		}

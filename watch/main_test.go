@@ -26,13 +26,15 @@ type bench struct {
 	root string
 	told chan string // "folder: file", of whatever was told
 	log  lockedBuffer
+	// watches are those of look, by the folders' names.
+	watches map[string]*Watch
 }
 
 func newBench(t *testing.T, o Options) *bench {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	b := &bench{t: t, root: root, told: make(chan string, 100)}
+	b := &bench{t: t, root: root, told: make(chan string, 100), watches: map[string]*Watch{}}
 	if o.Debounce == 0 {
 		o.Debounce = 20 * time.Millisecond
 	}
@@ -47,10 +49,16 @@ func (b *bench) path(name string) string { return filepath.Join(b.root, filepath
 
 // look looks at a folder, and at a second one that tells when all is heard.
 func (b *bench) look(name string, shallow bool) {
-	b.mkdir("sentinel")
-	for _, one := range []string{name, "sentinel"} {
-		b.Add(Folder{Name: one, Path: b.path(one), Shallow: shallow && one == name, Changed: b.tell(one)})
+	b.add(Folder{Name: name, Shallow: shallow, Changed: b.tell(name)})
+}
+
+func (b *bench) add(f Folder) {
+	if b.watches["sentinel"] == nil {
+		b.mkdir("sentinel")
+		b.watches["sentinel"] = b.Add(Folder{Path: b.path("sentinel"), Passive: true, Changed: b.tell("sentinel")})
 	}
+	f.Path = b.path(f.Name)
+	b.watches[f.Name] = b.Add(f)
 }
 
 func (b *bench) tell(name string) func(context.Context, string) {
@@ -116,7 +124,7 @@ func (b *bench) settle(name string) (times int) {
 		if heard {
 			busy := false
 			b.do(func() {
-				t := b.trees[b.path(name)]
+				t := b.watches[name].tree
 				busy = !t.pace.first.IsZero() || t.pace.running
 			})
 			if !busy && len(b.told) == 0 {

@@ -15,6 +15,8 @@ type Folder struct {
 	// Shallow leaves out all that is deeper than its direct sub-directories, among
 	// which links are followed.
 	Shallow bool
+	// Passive says that Changed causes no changes, so that it is told of all of them.
+	Passive bool
 	// Changed is called when something has changed; file is what did so last. ctx ends
 	// with the watcher, or when the folder is no longer looked at.
 	Changed func(ctx context.Context, file string)

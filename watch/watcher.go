@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"sync"
 	"time"
@@ -24,7 +25,7 @@ type Watcher struct {
 	// telling are those who are told.
 	telling sync.WaitGroup
 
-	trees map[string]*tree // by their paths, as they were given
+	trees map[*tree]bool
 	// places are the directories that the system watches for us, by their real paths.
 	places map[string]fs.FileInfo
 	// nextLook is when stale trees may be looked at again.
@@ -41,52 +42,52 @@ func New(o Options) (*Watcher, error) {
 	life, end := context.WithCancel(context.Background())
 	w := &Watcher{
 		limits: o.withDefaults(), system: system, asks: make(chan func()), life: life, end: end, ended: make(chan struct{}),
-		trees: map[string]*tree{}, places: map[string]fs.FileInfo{},
+		trees: map[*tree]bool{}, places: map[string]fs.FileInfo{},
 	}
 	go w.run()
 	return w, nil
 }
 
-// Add looks at a folder from now on. One that has the same path takes the place of the
-// one before.
-func (w *Watcher) Add(f Folder) {
-	path, err := filepath.Abs(f.Path)
-	if err != nil {
-		path = f.Path
-	}
-	w.do(func() {
-		w.drop(f.Path)
-		t := &tree{Folder: f, pace: pace{Options: w.limits}, stale: true}
-		t.Path = path
-		t.life, t.giveUp = context.WithCancel(w.life)
-		w.trees[f.Path] = t
-		w.look(time.Now(), t)
-	})
+// Watch is a folder that a watcher looks at.
+type Watch struct {
+	watcher *Watcher
+	tree    *tree
 }
 
-// Touch has a folder change.
-func (w *Watcher) Touch(path string) {
+// Add looks at a folder from now on. There may be several of one path.
+func (w *Watcher) Add(f Folder) *Watch {
+	t := &tree{Folder: f, pace: pace{Options: w.limits}}
+	if path, err := filepath.Abs(f.Path); err == nil {
+		t.Path = path
+	}
+	if f.Passive {
+		t.pace.PerMinute = math.MaxInt
+	}
+	t.life, t.giveUp = context.WithCancel(w.life)
 	w.do(func() {
-		if t := w.trees[path]; t != nil {
-			t.stale = true
-			w.change(t, t.Path, time.Now())
+		w.trees[t] = true
+		w.look(time.Now(), t)
+	})
+	return &Watch{w, t}
+}
+
+// Touch has the folder change.
+func (x *Watch) Touch() {
+	x.watcher.do(func() {
+		if x.watcher.trees[x.tree] {
+			x.tree.stale = true
+			x.watcher.change(x.tree, x.tree.Path, time.Now())
 		}
 	})
 }
 
-// Remove looks at a folder no more.
-func (w *Watcher) Remove(path string) {
-	w.do(func() {
-		w.drop(path)
-		w.tidy()
+// Remove looks at the folder no more, and ends the context of who is told.
+func (x *Watch) Remove() {
+	x.tree.giveUp()
+	x.watcher.do(func() {
+		delete(x.watcher.trees, x.tree)
+		x.watcher.tidy()
 	})
-}
-
-func (w *Watcher) drop(path string) {
-	if t := w.trees[path]; t != nil {
-		t.giveUp()
-		delete(w.trees, path)
-	}
 }
 
 // Close looks at nothing more, and returns when nobody is told any more. It may be called
@@ -137,7 +138,7 @@ func (w *Watcher) heard(e fsnotify.Event, now time.Time) {
 	dir, name := filepath.Dir(e.Name), filepath.Base(e.Name)
 	// That there are packages now may be what was missing; what is in them is not looked at.
 	ignored := w.limits.ignored(name) && !(comesOrGoes && name == "node_modules")
-	for _, t := range w.trees {
+	for t := range w.trees {
 		switch {
 		case comesOrGoes && (t.anchors[dir][name] || t.anchors[e.Name] != nil || t.dirs[e.Name]):
 		case t.dirs[dir] && !ignored:
@@ -154,7 +155,7 @@ func (w *Watcher) lost(err error, now time.Time) {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		w.limits.Log.Warn("what changes may not be seen", "error", explained(err))
 	}
-	for _, t := range w.trees {
+	for t := range w.trees {
 		t.stale = true
 		w.change(t, t.Path, now)
 	}
@@ -174,7 +175,7 @@ func (w *Watcher) turn(now time.Time) time.Duration {
 	var stale, due []*tree
 	hasty := false // so that what changes while it is told is seen
 	next := now.Add(time.Hour)
-	for _, t := range w.trees {
+	for t := range w.trees {
 		at := t.pace.due()
 		isDue := !at.IsZero() && !at.After(now)
 		switch {

@@ -74,9 +74,8 @@ func TestWatcher_tellsABurstOnce(t *testing.T) {
 func TestWatcher_tellsOneAtATimeAndALastOne(t *testing.T) {
 	b := newBench(t, Options{})
 	b.mkdir("p")
-	b.look("p", false)
 	begun, goOn := make(chan string), make(chan struct{})
-	b.Add(Folder{Path: b.path("p"), Changed: func(_ context.Context, file string) {
+	b.add(Folder{Name: "p", Changed: func(_ context.Context, file string) {
 		begun <- filepath.Base(file)
 		<-goOn
 	}})
@@ -196,7 +195,7 @@ func TestWatcher_followsADirectoryIntoAnotherFolder(t *testing.T) {
 	b.mkdir("p/src/deep")
 	b.mkdir("q")
 	b.look("p", false)
-	b.Add(Folder{Name: "q", Path: b.path("q"), Changed: b.tell("q")})
+	b.look("q", false)
 	b.rename("p/src", "q/src")
 	b.settle("p")
 	b.settle("q")
@@ -208,21 +207,20 @@ func TestWatcher_followsADirectoryIntoAnotherFolder(t *testing.T) {
 func TestWatcher_looksNoMoreAtWhatWasRemoved(t *testing.T) {
 	b := newBench(t, Options{})
 	b.mkdir("p")
-	b.look("p", false)
 	b.look("q", false)
 	life := make(chan context.Context, 1)
-	b.Add(Folder{Path: b.path("p"), Changed: func(ctx context.Context, _ string) { life <- ctx; <-ctx.Done() }})
-	b.Touch(b.path("p"))
+	b.add(Folder{Name: "p", Changed: func(ctx context.Context, _ string) { life <- ctx; <-ctx.Done() }})
+	b.watches["p"].Touch()
 	ctx := <-life
-	b.Remove(b.path("p"))
+	b.watches["p"].Remove()
 	<-ctx.Done()
 	b.write("p/index.mjs", "1")
-	b.Touch(b.path("p"))
+	b.watches["p"].Touch()
 	b.settle("q")
 	require.Empty(t, life)
 	b.do(func() { require.NotContains(t, b.places, b.path("p")) })
 	require.NoError(t, b.Close())
-	b.Remove(b.path("q")) // after the end nothing is done
+	b.watches["q"].Remove() // after the end nothing is done
 }
 
 func TestWatcher_limitOfDirectories(t *testing.T) {
@@ -253,8 +251,7 @@ func TestWatcher_whatTheSystemHasLost(t *testing.T) {
 func TestWatcher_breaksALoop(t *testing.T) {
 	b := newBench(t, Options{PerMinute: 3})
 	b.mkdir("p")
-	b.look("p", false)
-	b.Add(Folder{Name: "p", Path: b.path("p"), Changed: func(_ context.Context, file string) {
+	b.add(Folder{Name: "p", Changed: func(_ context.Context, file string) {
 		b.write("p/data.json", "again")
 		b.told <- "p: " + filepath.Base(file)
 	}})
@@ -266,6 +263,19 @@ func TestWatcher_breaksALoop(t *testing.T) {
 	require.Contains(t, b.log.String(), "it is told once a minute from now on")
 	require.Contains(t, b.log.String(), "plugin=p file="+b.path("p/data.json")+" per_minute=3")
 	require.Empty(t, b.told)
+}
+
+// Who changes nothing is told of everything; several may look at one folder.
+func TestWatcher_passive(t *testing.T) {
+	b := newBench(t, Options{PerMinute: 1})
+	b.mkdir("p")
+	b.look("p", true)
+	b.add(Folder{Name: "p", Passive: true, Changed: b.tell("passive")})
+	for _, name := range []string{"p/1", "p/2", "p/3"} {
+		b.write(name, "")
+		b.wantTold("passive: " + name)
+	}
+	require.Contains(t, b.log.String(), "it is told once a minute")
 }
 
 func TestExplained_saysWhatToRaise(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,6 +93,9 @@ func (o *observer) hear(l actors.Logged) {
 func (o *observer) look(now time.Time, doing string, sessions []actors.SessionInfo) board {
 	newest := map[string]actors.SessionInfo{}
 	for _, s := range sessions { // the oldest first
+		if _, seen := newest[s.Plugin]; !seen && !slices.Contains(o.plugins, s.Plugin) {
+			o.plugins = append(slices.Clip(o.plugins), s.Plugin) // it has come since
+		}
 		newest[s.Plugin] = s
 	}
 	if now.Sub(o.sampled) >= sampleEvery {

@@ -21,6 +21,8 @@ type runOptions struct {
 	// view is one of the views; live is what that comes to.
 	view string
 	live bool
+	// watch reloads plugins whose files change.
+	watch bool
 	// listen says where it is asked over HTTP.
 	listen listenOptions
 }
@@ -61,6 +63,10 @@ and over HTTP at --listen: /healthz, /readyz, /metrics, and the control API belo
 the usual address is taken it goes on without HTTP. With --once nothing is kept and nobody can
 ask, unless --state or --listen are given.
 
+With --watch a plugin is reloaded once its files have changed and nothing more follows; one that comes
+into a DIR is started, one that goes is stopped, and its manifest's problems are told. Its
+configuration stays. What is watched, how soon and how often is "watch" in the settings.
+
 With --once a crash is a failure, the last lines name each plugin that is not ready, and the
 exit code is 1. A plugin that waits for its configuration keeps --once waiting until the
 start limit.
@@ -71,7 +77,7 @@ with NO_COLOR, and where TERM is dumb; --view live and --view plain choose one o
 
 With --output json the lines are objects with an "event": "phase", "waiting" and "restart" as
 they happen, "problem" and "note" about manifests, "disabled" for each plugin that is, "started" with the numbers of "plugins"
-and of those "ready", "listening" with the "address", and "not-ready" for each other one.`
+and of those "ready", "watch" for what was done with a plugin whose files changed, "listening" with the "address", and "not-ready" for each other one.`
 
 func (c *cli) runCommand() *cobra.Command {
 	var opts runOptions
@@ -84,6 +90,9 @@ func (c *cli) runCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if opts.startLimit <= 0 || opts.drain <= 0 {
 				return usageError{errors.New("--start-limit and --drain: expected a time above 0, e.g. 30s")}
+			}
+			if opts.watch && opts.once {
+				return usageError{errWatchOnce}
 			}
 			c.over = opts.over(cmd.Flags().Changed)
 			if err := c.configure(c, opts.once); err != nil {
@@ -107,6 +116,7 @@ func (c *cli) runCommand() *cobra.Command {
 	c.stateFlag(cmd, "the directory for what outlives a host, one host at a time")
 	opts.listen.flags(cmd)
 	cmd.Flags().BoolVar(&opts.once, "once", false, "exit as soon as every plugin is ready, has failed, or waits for its configuration at the start limit")
+	cmd.Flags().BoolVar(&opts.watch, "watch", false, "reload a plugin whose files change, start one that comes, stop one that goes")
 	cmd.Flags().DurationVar(&opts.startLimit, "start-limit", defaultStartLimit, "how long the start may take before it is reported as it is")
 	cmd.Flags().DurationVar(&opts.drain, "drain", defaultDrain, "how long plugins may take to stop")
 	cmd.Flags().StringVar(&opts.view, "view", viewAuto, "what to show on a terminal: auto, live or plain")
@@ -139,6 +149,11 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	var passed []string
 	found.Manifests, passed = st.disabled.split(all)
 	c.printDisabled(passed)
+	watching, err := c.newWatching(opts.watch, dirs)
+	if err != nil {
+		return err
+	}
+	defer watching.close()
 	f, err := c.openFront(stop, st, opts)
 	if err != nil {
 		return err
@@ -157,13 +172,16 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	defer v.close()
 	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
 	j := follow(h.Host, c.settings.queues().events, v.show)
+	watching.look(h, st, all, found.Problems)
 	rep, started := c.start(stop, h, j, found, opts)
 	if started && !opts.once {
 		v.do(doingServe)
 		f.tell(c)
 		jobs.begin()
 		defer context.AfterFunc(now, jobs.hurry)()
+		watching.begin()
 		c.serve(stop, rep)
+		watching.close()
 		jobs.stop()
 	}
 	v.do(doingStop)

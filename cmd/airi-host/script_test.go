@@ -29,6 +29,8 @@ import (
 //	ready STATE N            a host runs in the state directory, N plugins of it are ready
 //	shows STATE PLUGIN TEXT  what ps notes of a plugin comes to match a regular expression
 //	job STATE KEY HOW        a job is due (at some time), or a run of it is running
+//	answers STATE KEY TEXT   a call of the host that runs there comes to answer with TEXT
+//	phase STATE PLUGIN PHASE  a plugin comes to be in a phase
 //	[node]                   there is Node.js to run modules with
 //	$PLUGINS $BROKEN         the plugins that work, and those that do not
 //	$MACHINES                the golden files of the state machines
@@ -45,11 +47,13 @@ func TestScripts(t *testing.T) {
 		Setup:               setUp,
 		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  exits,
-			"events": events,
-			"ready":  ready,
-			"shows":  shows,
-			"job":    job,
+			"exits":   exits,
+			"events":  events,
+			"ready":   ready,
+			"shows":   shows,
+			"job":     job,
+			"answers": answers,
+			"phase":   inPhase,
 		},
 	})
 }
@@ -178,6 +182,28 @@ func job(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			return len(one.Runs) > 0 && one.Runs[0].EndedAt.IsZero()
 		})
+	})
+}
+
+// answers waits until a call answers with a text, or fails with it.
+func answers(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: answers STATE KEY TEXT")
+	}
+	await(ts, args[0], args[1]+" answers "+args[2], func(ctx context.Context, host *admin.Client) bool {
+		got, err := host.Call(ctx, admin.CallRequest{Key: args[1], Input: json.RawMessage(`{}`), Timeout: admin.Duration(time.Second)})
+		return strings.Contains(string(got), args[2]) || err != nil && strings.Contains(err.Error(), args[2])
+	})
+}
+
+// inPhase waits until a plugin is in a phase.
+func inPhase(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: phase STATE PLUGIN PHASE")
+	}
+	await(ts, args[0], args[1]+" is "+args[2], func(ctx context.Context, host *admin.Client) bool {
+		one, err := host.Inspect(ctx, args[1])
+		return err == nil && string(one.Phase) == args[2]
 	})
 }
 
