@@ -108,7 +108,7 @@ func (w *Watcher) place(dir string) error {
 	if w.places[dir] == nil && len(w.places) >= w.limits.Directories {
 		return fmt.Errorf("%d directories are watched, and no more may be: raise watch.directories in the settings, or list names that need not be in watch.ignore", len(w.places))
 	}
-	if err := w.system.Add(dir); err != nil {
+	if err := w.add(dir); err != nil {
 		return err
 	}
 	info, err := os.Lstat(dir)

@@ -49,10 +49,10 @@ func (b *bench) path(name string) string { return filepath.Join(b.root, filepath
 
 // look looks at a folder, and at a second one that tells when all is heard.
 func (b *bench) look(name string, shallow bool) {
-	b.add(Folder{Name: name, Shallow: shallow, Changed: b.tell(name)})
+	b.lookAt(Folder{Name: name, Shallow: shallow, Changed: b.tell(name)})
 }
 
-func (b *bench) add(f Folder) {
+func (b *bench) lookAt(f Folder) {
 	if b.watches["sentinel"] == nil {
 		b.mkdir("sentinel")
 		b.watches["sentinel"] = b.Add(Folder{Path: b.path("sentinel"), Passive: true, Changed: b.tell("sentinel")})

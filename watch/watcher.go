@@ -17,6 +17,8 @@ import (
 type Watcher struct {
 	limits Options
 	system *fsnotify.Watcher
+	// add has the system watch a directory: system.Add, but in tests.
+	add func(dir string) error
 	// asks are carried out by the goroutine that all below belongs to.
 	asks  chan func()
 	life  context.Context
@@ -41,7 +43,7 @@ func New(o Options) (*Watcher, error) {
 	}
 	life, end := context.WithCancel(context.Background())
 	w := &Watcher{
-		limits: o.withDefaults(), system: system, asks: make(chan func()), life: life, end: end, ended: make(chan struct{}),
+		limits: o.withDefaults(), system: system, add: system.Add, asks: make(chan func()), life: life, end: end, ended: make(chan struct{}),
 		trees: map[*tree]bool{}, places: map[string]fs.FileInfo{},
 	}
 	go w.run()

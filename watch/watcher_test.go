@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -75,7 +76,7 @@ func TestWatcher_tellsOneAtATimeAndALastOne(t *testing.T) {
 	b := newBench(t, Options{})
 	b.mkdir("p")
 	begun, goOn := make(chan string), make(chan struct{})
-	b.add(Folder{Name: "p", Changed: func(_ context.Context, file string) {
+	b.lookAt(Folder{Name: "p", Changed: func(_ context.Context, file string) {
 		begun <- filepath.Base(file)
 		<-goOn
 	}})
@@ -209,7 +210,7 @@ func TestWatcher_looksNoMoreAtWhatWasRemoved(t *testing.T) {
 	b.mkdir("p")
 	b.look("q", false)
 	life := make(chan context.Context, 1)
-	b.add(Folder{Name: "p", Changed: func(ctx context.Context, _ string) { life <- ctx; <-ctx.Done() }})
+	b.lookAt(Folder{Name: "p", Changed: func(ctx context.Context, _ string) { life <- ctx; <-ctx.Done() }})
 	b.watches["p"].Touch()
 	ctx := <-life
 	b.watches["p"].Remove()
@@ -236,6 +237,30 @@ func TestWatcher_limitOfDirectories(t *testing.T) {
 	b.do(func() { require.Len(t, b.places, 4) })
 }
 
+// What the system refuses is told once, with what to raise; the rest is looked at.
+func TestWatcher_limitOfTheSystem(t *testing.T) {
+	b := newBench(t, Options{})
+	b.mkdir("p/a")
+	b.mkdir("p/b")
+	b.do(func() {
+		b.add = func(dir string) error {
+			if dir == b.path("p/a") {
+				return syscall.ENOSPC
+			}
+			return b.system.Add(dir)
+		}
+	})
+	b.look("p", false)
+	b.write("p/b/index.mjs", "1")
+	b.wantTold("p: p/b/index.mjs")
+	b.mkdir("p/c")
+	b.wantTold("p: p/c")
+	b.write("p/a/index.mjs", "1")
+	require.Zero(t, b.settle("p"))
+	require.Equal(t, 1, strings.Count(b.log.String(), "raise fs.inotify.max_user_watches"), b.log.String())
+	require.Contains(t, b.log.String(), b.path("p/a"))
+}
+
 func TestWatcher_whatTheSystemHasLost(t *testing.T) {
 	b := newBench(t, Options{})
 	b.mkdir("p")
@@ -251,7 +276,7 @@ func TestWatcher_whatTheSystemHasLost(t *testing.T) {
 func TestWatcher_breaksALoop(t *testing.T) {
 	b := newBench(t, Options{PerMinute: 3})
 	b.mkdir("p")
-	b.add(Folder{Name: "p", Changed: func(_ context.Context, file string) {
+	b.lookAt(Folder{Name: "p", Changed: func(_ context.Context, file string) {
 		b.write("p/data.json", "again")
 		b.told <- "p: " + filepath.Base(file)
 	}})
@@ -270,7 +295,7 @@ func TestWatcher_passive(t *testing.T) {
 	b := newBench(t, Options{PerMinute: 1})
 	b.mkdir("p")
 	b.look("p", true)
-	b.add(Folder{Name: "p", Passive: true, Changed: b.tell("passive")})
+	b.lookAt(Folder{Name: "p", Passive: true, Changed: b.tell("passive")})
 	for _, name := range []string{"p/1", "p/2", "p/3"} {
 		b.write(name, "")
 		b.wantTold("passive: " + name)

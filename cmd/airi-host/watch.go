@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ type watching struct {
 	mu sync.Mutex
 	// folders are those that hold plugins or mean to, by their real paths.
 	folders map[string]*pluginFolder
+	// refused are those in which a plugin has a name that another one has.
+	refused map[*pluginFolder]bool
 	// scans are the watches of the directories that are looked through for more.
 	scans []*watch.Watch
 }
@@ -44,7 +47,7 @@ func (c *cli) newWatching(wanted bool, dirs []string) (*watching, error) {
 	limits.Log = log
 	watcher, err := watch.New(limits)
 	return &watching{
-		c: c, watcher: watcher, dirs: dirs, begun: make(chan struct{}), folders: map[string]*pluginFolder{},
+		c: c, watcher: watcher, dirs: dirs, begun: make(chan struct{}), folders: map[string]*pluginFolder{}, refused: map[*pluginFolder]bool{},
 	}, err
 }
 
@@ -142,11 +145,30 @@ func (w *watching) enter(folder, find string, known []*manifest.Manifest) *plugi
 func (w *watching) leave(f *pluginFolder) {
 	w.mu.Lock()
 	delete(w.folders, f.key)
+	delete(w.refused, f)
 	scans := slices.Clone(w.scans)
 	w.mu.Unlock()
 	f.watch.Remove()
 	for _, scan := range scans {
 		scan.Touch()
+	}
+}
+
+// refuse remembers a folder until a name is given up.
+func (w *watching) refuse(f *pluginFolder) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refused[f] = true
+}
+
+// retry has another look at the folders that were refused.
+func (w *watching) retry() {
+	w.mu.Lock()
+	all := slices.Collect(maps.Keys(w.refused))
+	clear(w.refused)
+	w.mu.Unlock()
+	for _, f := range all {
+		f.watch.Touch()
 	}
 }
 

@@ -115,3 +115,24 @@ func TestWatchLine_forPeople(t *testing.T) {
 		require.Equal(t, want, line.String())
 	}
 }
+
+// Of two plugins with one name the second one is told, and takes the place of the first
+// when that has gone.
+func TestWatch_aNameThatIsTaken(t *testing.T) {
+	t.Parallel()
+	first := writePlugin(t, "one", quiet)
+	all := filepath.Dir(first)
+	host := startWatched(t, all, "")
+	text, err := os.ReadFile(filepath.Join(first, "plugin.json"))
+	require.NoError(t, err)
+	second := filepath.Join(all, "two")
+	require.NoError(t, os.Mkdir(second, 0o755))
+	writeFile(t, string(text), second, "plugin.json")
+	writeFile(t, quiet, second, "plugin.mjs")
+	host.wantLine(t, `^one was left as it is: the name is taken by \S+/one/plugin.json: a name is unique in a host, change one of them$`)
+	require.NoError(t, os.RemoveAll(first))
+	host.wantLine(t, "^one was stopped: .*/one/plugin.json is gone")
+	host.wantLine(t, "^one was started, it is new here$")
+	host.signal(t, os.Interrupt)
+	host.wantExit(t, exitDone)
+}

@@ -86,6 +86,7 @@ func (f *pluginFolder) follow(ctx context.Context, m *manifest.Manifest, file st
 		before = ""
 	}
 	if other := f.h.roster.get(name); other != nil && other.File != m.File && !isGone(other.File) {
+		f.refuse(f)
 		f.tell(watchLine{Plugin: name, Action: actionKept, File: m.File, Reason: "the name is taken by " + other.File + ": a name is unique in a host, change one of them"})
 		return
 	}
@@ -98,8 +99,8 @@ func (f *pluginFolder) follow(ctx context.Context, m *manifest.Manifest, file st
 		return
 	}
 	done, info, err := f.h.renew(ctx, m, before == "")
-	if ctx.Err() != nil || done == "" {
-		return
+	if done == "" || err != nil && ctx.Err() != nil {
+		return // somebody has stopped it, or the host stops
 	}
 	f.plugins[m.File] = name
 	f.tell(outcomeOf(done, info, err, m, f.short(file)))
@@ -113,14 +114,14 @@ func (f *pluginFolder) stop(ctx context.Context, file, why string) {
 	name := f.plugins[file]
 	stopped, err := f.h.retire(ctx, name, file)
 	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		f.tell(watchLine{Plugin: name, Action: actionKept, File: file, Reason: "it could not be stopped: " + err.Error()})
 	case stopped:
 		f.tell(watchLine{Plugin: name, Action: actionStopped, File: file, Reason: why})
+	case err != nil && ctx.Err() == nil: // else the host stops
+		f.tell(watchLine{Plugin: name, Action: actionKept, File: file, Reason: "it could not be stopped: " + err.Error()})
 	}
 	if err == nil {
 		delete(f.plugins, file)
+		f.retry()
 	}
 }
 
