@@ -35,7 +35,8 @@ func TestObserver_aPluginIsItsNewestSession(t *testing.T) {
 		{Plugin: "p", ID: "s1", Phase: lifecycle.Loading},
 		{Plugin: "stranger", ID: "s2", Phase: lifecycle.Ready},
 	})
-	require.Len(t, b.rows, 1)
+	require.Len(t, b.rows, 2)
+	require.Equal(t, "stranger", b.rows[1].plugin, "it has come since")
 	require.Equal(t, lifecycle.Loading, b.rows[0].phase)
 	require.Empty(t, b.rows[0].needs)
 	require.Equal(t, lifecycle.Stopped, o.look(noon, doingStop, nil).rows[0].phase)
