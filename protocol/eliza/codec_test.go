@@ -84,13 +84,13 @@ func TestCodec_readsBadUTF8AsItsPeersDo(t *testing.T) {
 func TestCodec_tellsStrayTextFromMistakes(t *testing.T) {
 	const frame = `{"type":"worker-rpc-result","requestId":50,"ok":true}`
 	for in, fault := range map[string]string{
-		"hello from the plugin":                    "",
-		`{"level":30,"msg":"a log"}`:                "",
-		`[1,2]`:                                     "",
-		`{"type":5}`:                                "",
-		`{"type":"event","type":"event"}`:           "",
-		`{"a":1}{"b":2}`:                            "",
-		"\xff\xfe":                                  "",
+		"hello from the plugin":           "",
+		`{"level":30,"msg":"a log"}`:      "",
+		`[1,2]`:                           "",
+		`{"type":5}`:                      "",
+		`{"type":"event","type":"event"}`: "",
+		`{"a":1}{"b":2}`:                  "",
+		"\xff\xfe":                        "",
 		`{"type":"worker-rpc-result","requestId":5`: "",
 		"Content-Length: 12":                        "a Content-Length header",
 		"content-length:12":                         "a Content-Length header",

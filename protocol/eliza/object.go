@@ -124,3 +124,9 @@ func (o object) optional(key, value string) object {
 }
 
 func (o object) done() json.RawMessage { return json.RawMessage(append(o, '}')) }
+
+// join adds the members of another object.
+func (o object) join(other json.RawMessage) object {
+	protocol.EachMember(other, func(key, value []byte) { o = o.raw(string(key), value) })
+	return o
+}

@@ -1,0 +1,79 @@
+package eliza
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// ask calls a method of the runtime.
+func (w *Worker) ask(in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
+	if len(w.calls) >= w.pending() {
+		return append(out, protocol.Complete{ID: in.ID, Err: &protocol.Error{
+			Code: protocol.CodeOverloaded,
+			Message: fmt.Sprintf("%d calls of the host are in flight, the limit: call %s again later",
+				w.pending(), protocol.Clip(in.Call.Key)),
+		}})
+	}
+	w.last++
+	w.calls[w.last] = asking{id: in.ID, method: in.Call.Key}
+	w.numbers[in.ID] = w.last
+	return append(out, protocol.Send{Message: HostRPC{
+		RequestID: number(w.last), API: quote("runtime"), Method: quote(in.Call.Key),
+		Args: or(in.Call.Input, json.RawMessage(`{}`)), StreamReply: in.Follows,
+	}})
+}
+
+// answered takes an answer of the host's.
+func (w *Worker) answered(r Result, out []protocol.Effect) []protocol.Effect {
+	n, other := protocol.CallNumber(r.RequestID)
+	c, ok := w.calls[n]
+	switch {
+	case !ok && (other != "" || n == 0 || n > w.last):
+		return append(out, dropped(DroppedUnknown, excerpt(r.RequestID)))
+	case !ok:
+		return append(out, dropped(DroppedLate, string(number(n))))
+	case other != "":
+		w.forget(n)
+		return append(out, protocol.Complete{ID: c.id, Err: &protocol.Error{Code: protocol.CodeWire, Message: fmt.Sprintf(
+			"%s was answered under the id %s, a %s; expected the number %d", protocol.Clip(c.method), excerpt(r.RequestID), other, n)}})
+	case truthy(r.OK) && r.StreamID != nil && r.Payload == nil && c.stream == "":
+		c.stream = string(r.StreamID)
+		w.calls[n], w.streams[c.stream] = c, n
+		return out
+	}
+	w.forget(n)
+	result, err := r.outcome(c.method, "")
+	return append(out, protocol.Complete{ID: c.id, Result: result, Err: err})
+}
+
+// chunk takes a part of the host's answer.
+func (w *Worker) chunk(m StreamChunk, out []protocol.Effect) []protocol.Effect {
+	n, ok := w.streams[string(m.StreamID)]
+	if !ok {
+		return append(out, dropped(DroppedLate, typeStreamChunk+" "+excerpt(m.StreamID)))
+	}
+	return append(out, protocol.Progress{ID: w.calls[n].id, Item: or(m.Chunk, isNull)})
+}
+
+// streamEnd takes the end of the host's answer.
+func (w *Worker) streamEnd(m StreamEnd, out []protocol.Effect) []protocol.Effect {
+	n, ok := w.streams[string(m.StreamID)]
+	if !ok {
+		return append(out, dropped(DroppedLate, typeStreamEnd+" "+excerpt(m.StreamID)))
+	}
+	done := protocol.Complete{ID: w.calls[n].id, Result: or(m.Value, isNull)}
+	if !isAbsent(m.Error) {
+		done.Result, done.Err = nil, remoteError(m.Error)
+	}
+	w.forget(n)
+	return append(out, done)
+}
+
+func (w *Worker) forget(n uint64) {
+	c := w.calls[n]
+	delete(w.numbers, c.id)
+	delete(w.streams, c.stream)
+	delete(w.calls, n)
+}

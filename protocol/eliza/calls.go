@@ -1,0 +1,201 @@
+package eliza
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// call is one call that the host makes of the plugin. That of an event goes to all of
+// its handlers.
+type call struct {
+	id  protocol.CallID
+	key string
+	// waits are the numbers of the handlers that have not answered.
+	waits []uint64
+	// callback is the id under which an action may say something, or "".
+	callback string
+	// stream is the id of the answer's stream, or "".
+	stream  string
+	follows bool
+	adapt   adapter
+	// err is why the first handler failed, of several.
+	err error
+}
+
+// outgoing is a call as it goes to the worker.
+type outgoing struct {
+	surface string
+	ids     []string
+	// args may be given a callback's id; takesCallback tells whether.
+	args          json.RawMessage
+	takesCallback bool
+	streams       bool
+	adapt         adapter
+}
+
+// invoke sends a call.
+func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
+	o, err := d.outgoing(in.Call)
+	if err == nil {
+		err = d.may(o, in.Call.Key)
+	}
+	if err == nil {
+		var sends []protocol.Effect
+		if sends, err = d.send(in, o); err == nil {
+			return append(out, sends...)
+		}
+	}
+	if protocol.CodeOf(err) == protocol.CodeDenied {
+		out = append(out, dropped(DroppedDenied, err.Error()))
+	}
+	return append(out, protocol.Complete{ID: in.ID, Err: err})
+}
+
+// may looks at what allows or bounds a call.
+func (d *driver) may(o outgoing, key string) error {
+	if wanted, allowed := d.grants.Surface(o.surface); !allowed {
+		audit(d.plugin.Denied, Denial{Plugin: d.settings.Plugin, Surface: o.surface, Target: o.ids[0], Permission: wanted})
+		return d.fault(protocol.CodeDenied, fmt.Sprintf("plugin %s is not granted %s, which %s needs: grant it in the host's settings",
+			d.settings.Plugin, wanted, protocol.Clip(key)))
+	}
+	if len(d.calls)+len(o.ids) > d.settings.Pending() {
+		return d.fault(protocol.CodeOverloaded, fmt.Sprintf(
+			"%d calls are in flight and the limit is %d: call %s again later", len(d.calls), d.settings.Pending(), protocol.Clip(key)))
+	}
+	return nil
+}
+
+// send numbers and signs the frames of a call. When one cannot be signed none is sent.
+func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error) {
+	c := &call{id: in.ID, key: in.Call.Key, follows: in.Follows, adapt: o.adapt}
+	if o.takesCallback {
+		d.last++
+		c.callback = "action-callback:" + strconv.FormatUint(d.last, 10)
+		o.args = object(o.args[:len(o.args)-1]).str("callbackId", c.callback).done()
+	} else if id, ok := text(member(o.args, "callbackId")); ok && o.adapt == nil {
+		c.callback = id
+	}
+	sends := make([]protocol.Effect, 0, len(o.ids))
+	for i, id := range o.ids {
+		r := RPC{
+			RequestID: number(d.last + uint64(i) + 1), Surface: quote(o.surface), Target: quote(id),
+			Args: o.args, StreamReply: o.streams && in.Follows,
+		}
+		if d.plugin.Key != nil {
+			var err error
+			if r.MAC, err = Sign(d.plugin.Key, r); err != nil {
+				return nil, &protocol.Error{
+					Code: protocol.CodeInvalid, Plugin: d.settings.Plugin, Err: err,
+					Message: "the input of " + protocol.Clip(c.key) + " cannot be signed",
+				}
+			}
+		}
+		sends = append(sends, protocol.Send{Message: r})
+	}
+	for range o.ids {
+		d.last++
+		c.waits = append(c.waits, d.last)
+		d.calls[d.last] = c
+	}
+	d.numbers[c.id] = c.waits
+	if c.callback != "" {
+		d.callbacks[c.callback] = c.id
+	}
+	return sends, nil
+}
+
+// cancel forgets a call. This wire has no word for it, so the worker is not told; its
+// answer will be late, and counted.
+func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Effect {
+	for _, n := range d.numbers[in.ID] {
+		if c := d.calls[n]; c != nil {
+			d.forget(c)
+			break
+		}
+	}
+	return out
+}
+
+// forget ends a call on our side.
+func (d *driver) forget(c *call) {
+	for _, n := range d.numbers[c.id] {
+		delete(d.calls, n)
+	}
+	delete(d.numbers, c.id)
+	if d.callbacks[c.callback] == c.id {
+		delete(d.callbacks, c.callback)
+	}
+	delete(d.streams, c.stream)
+}
+
+// answered takes an answer of the worker's.
+func (d *driver) answered(r Result, out []protocol.Effect) []protocol.Effect {
+	n, other := protocol.CallNumber(r.RequestID)
+	c := d.calls[n]
+	switch {
+	case c == nil && (other != "" || n == 0 || n > d.last):
+		return append(out, dropped(DroppedUnknown, excerpt(r.RequestID)))
+	case c == nil:
+		return append(out, dropped(DroppedLate, string(number(n))))
+	case other != "":
+		d.forget(c)
+		return append(out, protocol.Complete{ID: c.id, Err: d.fault(protocol.CodeWire, fmt.Sprintf(
+			"%s was answered under the id %s, a %s; expected the number %d", protocol.Clip(c.key), excerpt(r.RequestID), other, n))})
+	case string(r.OK) == "true" && r.StreamID != nil && r.Payload == nil && len(c.waits) == 1:
+		return d.streamBegin(n, c, r.StreamID, out)
+	}
+	result, err := r.outcome(protocol.Clip(c.key), d.settings.Plugin)
+	return d.completed(n, c, result, err, out)
+}
+
+// completed ends one handler's part of a call, and the call with the last of them.
+func (d *driver) completed(n uint64, c *call, result json.RawMessage, err error, out []protocol.Effect) []protocol.Effect {
+	delete(d.calls, n)
+	c.waits = slices.DeleteFunc(slices.Clone(c.waits), func(one uint64) bool { return one == n })
+	if c.err == nil {
+		c.err = err
+	}
+	if len(c.waits) > 0 {
+		return out
+	}
+	d.forget(c)
+	if c.err == nil && c.adapt != nil {
+		result, c.err = c.adapt(d, result)
+	}
+	if c.err != nil {
+		result = nil
+	}
+	return append(out, protocol.Complete{ID: c.id, Result: result, Err: c.err})
+}
+
+// callback takes what an action says while it runs.
+func (d *driver) callback(m Callback, out []protocol.Effect) []protocol.Effect {
+	id, ok := text(m.ID)
+	of, known := d.callbacks[id]
+	if !ok || !known {
+		return append(out, dropped(DroppedCallback, excerpt(m.ID)))
+	}
+	p := protocol.Progress{ID: of, Item: or(m.Payload, isNull)}
+	if ns := d.numbers[of]; len(ns) > 0 && d.calls[ns[0]] != nil && !d.calls[ns[0]].follows {
+		p.Item = nil
+	}
+	return append(out, p)
+}
+
+// rawCall is a call by the id of its handler.
+func rawCall(c protocol.Call) (outgoing, bool) {
+	surface, id, ok := strings.Cut(strings.TrimPrefix(c.Key, RawPrefix), " ")
+	if !ok || !isSurface(surface) {
+		return outgoing{}, false
+	}
+	args := c.Input
+	if args == nil {
+		args = isNull
+	}
+	return outgoing{surface: surface, ids: []string{id}, args: args, streams: surface == surfaceModel}, true
+}

@@ -1,0 +1,234 @@
+package eliza
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// What a protocol.Dropped effect of this dialect's drivers is counted under.
+const (
+	// DroppedStray is a line that is no frame: a worker's print. The plugin's log shows
+	// it as well, but only the beginning of a flood.
+	DroppedStray = "stray-text"
+	// DroppedLate is an answer, or a chunk of one, to a call that is over.
+	DroppedLate = "late-answer"
+	// DroppedUnknown is an answer to a call that never was, or without an id.
+	DroppedUnknown = "unknown-call"
+	// DroppedCallback is what an action says after its call is over, or to nobody.
+	DroppedCallback = "late-callback"
+	// DroppedOther is a frame of a type that means nothing to this end.
+	DroppedOther = "other-frame"
+	// DroppedRequest is a call of the runtime without an id: nobody could be answered.
+	DroppedRequest = "request-without-id"
+	// DroppedAnnounce is an announcement that comes too late or twice, or a part of one.
+	DroppedAnnounce = "announcement"
+	// DroppedDenied is a call that the grants do not allow.
+	DroppedDenied = "denied"
+	// DroppedReplay is a signed call that came before.
+	DroppedReplay = "replayed-call"
+)
+
+// driver is the host's end of the connection to one worker.
+type driver struct {
+	settings protocol.Settings
+	plugin   Plugin
+	grants   Grants
+
+	// last numbers the host's calls and callbacks, as the reference does.
+	last uint64
+	// calls are the calls in flight by their number on the wire; numbers the way back,
+	// several where an event has several handlers.
+	calls   map[uint64]*call
+	numbers map[protocol.CallID][]uint64
+	// callbacks are the calls by the id under which their action says something.
+	callbacks map[string]protocol.CallID
+	// streams are the numbers of calls whose answers come in parts.
+	streams map[string]uint64
+
+	// name and targets are what the worker has announced; ids are all its handlers'.
+	name    string
+	targets map[string]target
+	ids     map[string]string
+	// isReady tells that init-complete came, running that the setup step waits for it,
+	// and failed why it will not come.
+	isReady bool
+	running bool
+	failed  error
+
+	requests    map[protocol.RequestID]request
+	lastRequest protocol.RequestID
+	asking      int
+	replied     struct {
+		id      protocol.RequestID
+		request request
+	}
+
+	strays protocol.Strays
+	closed bool
+}
+
+var _ protocol.Driver = (*driver)(nil)
+
+func newDriver(d Dialect, s protocol.Settings) *driver {
+	h := &driver{
+		settings:  s,
+		calls:     make(map[uint64]*call),
+		numbers:   make(map[protocol.CallID][]uint64),
+		callbacks: make(map[string]protocol.CallID),
+		streams:   make(map[string]uint64),
+		targets:   make(map[string]target),
+		ids:       make(map[string]string),
+		requests:  make(map[protocol.RequestID]request),
+	}
+	if d.Plugin != nil {
+		h.plugin = d.Plugin(s)
+	}
+	h.grants = GrantsOf(h.plugin.Granted)
+	return h
+}
+
+// Step takes what happened and appends what has to be done. It sets no timers: this
+// wire has no word for a call that is given up.
+func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
+	if d.closed {
+		return d.afterEnd(in, out)
+	}
+	switch in := in.(type) {
+	case protocol.Received:
+		return d.received(now, in.Message, out)
+	case protocol.Run:
+		return d.run(in, out)
+	case protocol.Emit:
+		return d.emit(in, out)
+	case protocol.Invoke:
+		return d.invoke(in, out)
+	case protocol.Cancel:
+		return d.cancel(in, out)
+	case protocol.Report:
+		return d.report(in, out)
+	case protocol.Reply:
+		return d.reply(in, out)
+	case protocol.Closed:
+		return d.close(in, out)
+	}
+	return out
+}
+
+func (d *driver) received(now time.Time, m protocol.Message, out []protocol.Effect) []protocol.Effect {
+	switch m := m.(type) {
+	case Result:
+		if m.FromHost {
+			return append(out, dropped(DroppedOther, typeHostResult))
+		}
+		return d.answered(m, out)
+	case StreamChunk:
+		return d.chunk(m, out)
+	case StreamEnd:
+		return d.streamEnd(m, out)
+	case Callback:
+		return d.callback(m, out)
+	case HostRPC:
+		return d.asked(m, out)
+	case Announce:
+		return d.announced(m, out)
+	case InitComplete:
+		return d.initialized(out)
+	case Event:
+		return d.heard(m, out)
+	case Unreadable:
+		return d.unreadable(now, m, out)
+	case Other:
+		return append(out, dropped(DroppedOther, m.Text))
+	case RPC:
+		return append(out, dropped(DroppedOther, typeRPC))
+	case Init:
+		return append(out, dropped(DroppedOther, typeInit))
+	}
+	return out
+}
+
+// emit sends an event. Workers that are made by bootstrap pass over it: what they hear,
+// they have handlers for.
+func (d *driver) emit(in protocol.Emit, out []protocol.Effect) []protocol.Effect {
+	payload, err := in.Event.JSON()
+	if err != nil {
+		return append(out, dropped(DroppedOther, in.Event.Name+": "+err.Error()))
+	}
+	return append(out, protocol.Send{Message: Event{Name: quote(in.Event.Name), Payload: payload}})
+}
+
+// unreadable takes a line that is no frame. A plugin's print is a line of its log; a
+// mistake of framing ends the connection, since frames would be lost in silence.
+func (d *driver) unreadable(now time.Time, u Unreadable, out []protocol.Effect) []protocol.Effect {
+	if u.Fault != "" {
+		return append(out, protocol.Fail{Err: d.fault(protocol.CodeWire, fmt.Sprintf(
+			"plugin %s wrote %s; what came is: %s", d.settings.Plugin, u.Fault, protocol.Clip(u.Text)))})
+	}
+	if d.strays.Show(now) {
+		out = append(out, protocol.Logged{Level: slog.LevelInfo, Message: u.Text})
+	}
+	return append(out, dropped(DroppedStray, u.Text))
+}
+
+// close ends everything that is in flight, in the order in which it began, and nothing
+// follows.
+func (d *driver) close(in protocol.Closed, out []protocol.Effect) []protocol.Effect {
+	if d.running {
+		out = append(out, protocol.Ran{Step: protocol.StepSetup, Err: d.lost("the step setup", in.Err)})
+	}
+	for _, n := range slices.Sorted(maps.Keys(d.calls)) {
+		if c := d.calls[n]; c != nil {
+			out = append(out, protocol.Complete{ID: c.id, Err: d.lost("the call of "+protocol.Clip(c.key), in.Err)})
+			d.forget(c)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.requests)) {
+		out = append(out, protocol.Abandon{ID: id})
+	}
+	*d = driver{settings: d.settings, closed: true}
+	return out
+}
+
+func (d *driver) lost(what string, cause error) *protocol.Error {
+	e := d.fault(protocol.CodeOutcomeUnknown, fmt.Sprintf("plugin %s ended while %s was in flight; it may have run",
+		d.settings.Plugin, what))
+	e.Err = cause
+	return e
+}
+
+// fault is a failure of the host's making about this plugin.
+func (d *driver) fault(code protocol.Code, message string) *protocol.Error {
+	return &protocol.Error{Code: code, Plugin: d.settings.Plugin, Message: message}
+}
+
+// afterEnd refuses what still comes when the connection has ended.
+func (d *driver) afterEnd(in protocol.Input, out []protocol.Effect) []protocol.Effect {
+	switch in := in.(type) {
+	case protocol.Invoke:
+		e := d.fault(protocol.CodeNotReady, "not called: "+protocol.Clip(in.Call.Key))
+		e.Err = errEnded
+		return append(out, protocol.Complete{ID: in.ID, Err: e})
+	case protocol.Run:
+		e := d.fault(protocol.CodeNotReady, "not run: "+string(in.Step))
+		e.Err = errEnded
+		return append(out, protocol.Ran{Step: in.Step, Err: e})
+	}
+	return out
+}
+
+var errEnded = errors.New("the connection has ended")
+
+func dropped(what, detail string) protocol.Dropped {
+	return protocol.Dropped{What: what, Detail: protocol.Clip(detail)}
+}
+
+// number is a number of a call as the wire has it.
+func number(n uint64) json.RawMessage { return strconv.AppendUint(nil, n, 10) }
