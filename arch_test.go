@@ -63,7 +63,7 @@ var (
 			why: whyDialect,
 		},
 		{
-			from: "protocol/eliza", pure: true, timeless: true, planned: true,
+			from: "protocol/eliza", pure: true, timeless: true,
 			to:  []string{"protocol"},
 			why: whyDialect,
 		},

@@ -8,7 +8,7 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 )
 
-// The labels of the line that parts a remote stack from what follows, in the
+// boundaryLabel names the line that parts a remote stack from what follows, in the
 // reference's words: both ends have the same one.
 const boundaryLabel = "remote worker"
 
@@ -21,7 +21,7 @@ type RemoteError struct {
 	Cause json.RawMessage
 	// RemoteStack is the other end's stack, as it came; nil for none.
 	RemoteStack *string
-	// said are its name and its message where they are no strings.
+	// hasName and hasMessage tell which of the two were there.
 	hasName, hasMessage bool
 }
 
@@ -169,6 +169,8 @@ func (r Result) outcome(what, plugin string) (json.RawMessage, error) {
 			Code: protocol.CodeWire, Plugin: plugin,
 			Message: what + ` was answered without "ok": expected true or false, got ` + typeOf(r.OK),
 		}
+	case !truthy(r.OK) && isAbsent(r.Error):
+		return nil, remoteError(quote("Unknown " + strings.TrimSuffix(resultType(r.FromHost), "-result") + " failure"))
 	case !truthy(r.OK):
 		return nil, remoteError(r.Error)
 	case r.Payload == nil:

@@ -100,12 +100,12 @@ func TestResult_outcome(t *testing.T) {
 		{Result{OK: isTrue, Payload: raw(`5`)}, `5`, ""},
 		{Result{OK: isTrue}, `null`, ""},
 		{Result{OK: isFalse, Error: raw(`{"message":"m"}`)}, ``, "m"},
-		{Result{OK: isFalse}, ``, "the other end failed and did not say why"},
+		{Result{OK: isFalse}, ``, "Unknown worker-rpc failure"},
 		{Result{OK: raw(`"yes"`), Payload: raw(`5`)}, ``, `plugin lab: x was answered without "ok": expected true or false, got a string`},
 		{Result{}, ``, `plugin lab: x was answered without "ok": expected true or false, got nothing`},
 		{Result{FromHost: true, OK: raw(`"yes"`), Payload: raw(`5`)}, `5`, ""},
 		{Result{FromHost: true, OK: raw(`0`), Error: raw(`"m"`)}, ``, "m"},
-		{Result{FromHost: true, OK: raw(`""`)}, ``, "the other end failed and did not say why"},
+		{Result{FromHost: true, OK: raw(`""`)}, ``, "Unknown host-rpc failure"},
 	} {
 		result, err := c.r.outcome("x", "lab")
 		require.Equal(t, c.result, string(result))

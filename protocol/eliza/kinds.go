@@ -142,8 +142,13 @@ func asTruth(_ *driver, result json.RawMessage) (json.RawMessage, error) {
 // actionMembers are what an action's result may have, and of which type; others are
 // passed on as they are.
 var actionMembers = []struct{ name, wanted string }{
-	{"success", "a boolean"}, {"text", "a string"}, {"userFacingText", "a string"}, {"verifiedUserFacing", "a boolean"},
-	{"values", "an object"}, {"data", "an object"}, {"continueChain", "a boolean"},
+	{"success", "a boolean"},
+	{"text", "a string"},
+	{"userFacingText", "a string"},
+	{"verifiedUserFacing", "a boolean"},
+	{"values", "an object"},
+	{"data", "an object"},
+	{"continueChain", "a boolean"},
 }
 
 // asActionResult holds an action's result to what it must be: null, or an object with

@@ -155,9 +155,32 @@ func TestReplays_takeEveryNumberOnce(t *testing.T) {
 		id string
 		ok bool
 	}{
-		{`1`, true}, {`1`, false}, {`"1"`, false}, {`1.0`, false}, {`3`, true}, {`2`, true}, {`2`, false}, {`0`, false}, {`-1`, false},
-		{`1.5`, false}, {`"x"`, false}, {`null`, false}, {``, false}, {`[4]`, true}, {`4`, false}, {`70`, true}, {`6`, false}, {`7`, true}, {`7`, false},
-		{`1000`, true}, {`70`, false}, {`937`, true}, {`936`, false}, {`9007199254740992`, false}, {`9007199254740991`, true}, {`1001`, false},
+		{`1`, true},
+		{`1`, false},
+		{`"1"`, false},
+		{`1.0`, false},
+		{`3`, true},
+		{`2`, true},
+		{`2`, false},
+		{`0`, false},
+		{`-1`, false},
+		{`1.5`, false},
+		{`"x"`, false},
+		{`null`, false},
+		{``, false},
+		{`[4]`, true},
+		{`4`, false},
+		{`70`, true},
+		{`6`, false},
+		{`7`, true},
+		{`7`, false},
+		{`1000`, true},
+		{`70`, false},
+		{`937`, true},
+		{`936`, false},
+		{`9007199254740992`, false},
+		{`9007199254740991`, true},
+		{`1001`, false},
 	} {
 		require.Equal(t, c.ok, w.take(raw(c.id)), c.id)
 	}

@@ -255,6 +255,8 @@ func (h *hostReplay) fromWorker(m protocol.Message) {
 	require.Equal(h.t, id, done.ID)
 	raw := strings.HasPrefix(h.made[id].Key, RawPrefix)
 	switch {
+	case string(r.OK) != "true" && isAbsent(r.Error):
+		require.EqualError(h.t, done.Err, "Unknown worker-rpc failure")
 	case string(r.OK) != "true":
 		require.EqualError(h.t, done.Err, remoteError(r.Error).Error())
 	case raw:
