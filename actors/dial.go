@@ -3,6 +3,8 @@ package actors
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/airi-host/airi-host/manifest"
@@ -34,7 +36,7 @@ func (s *session) openPeer(entry manifest.Entry) {
 // dial connects to a plugin and makes the peer over the connection.
 func (h *Host) dial(ctx context.Context, who *handle, d protocol.Dialect, entry manifest.Entry) (link, error) {
 	if d == nil {
-		return nil, cannotRun(who, entry)
+		return nil, cannotRun(who, entry, slices.Sorted(maps.Keys(h.dialects))...)
 	}
 	conn, worker, err := h.connect(ctx, who, entry)
 	if err != nil {
@@ -46,10 +48,16 @@ func (h *Host) dial(ctx context.Context, who *handle, d protocol.Dialect, entry 
 	return p, nil
 }
 
-func cannotRun(who *handle, entry manifest.Entry) error {
+// cannotRun is why a plugin is not started: its ecosystem's dialect is none of those
+// spoken here, or nothing can be launched.
+func cannotRun(who *handle, entry manifest.Entry, spoken ...string) error {
 	what := entry.Path
 	if what == "" {
 		what = strings.Join(entry.Command, " ")
+	}
+	if len(spoken) > 0 {
+		return fmt.Errorf("plugin %s: this host runs no %s plugins, so that nothing of it was started (%s): it runs those of %s",
+			who.Plugin, who.man.Dialect, what, strings.Join(spoken, " and "))
 	}
 	return fmt.Errorf("plugin %s: this host cannot run %s plugins from a file (%s): only what is compiled in",
 		who.Plugin, who.man.Dialect, what)

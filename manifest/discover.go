@@ -43,8 +43,9 @@ func (n Note) String() string { return printable(n.File) + ": " + n.Message }
 //     the order of their names. Hidden ones and node_modules are passed over, links
 //     are followed, and no manifest is read twice.
 //
-// A manifest is a file *.json whose kind is [KindAIRI], or means to be, or a
-// package.json with a member "paperclipPlugin". Other JSON files get a note, but for
+// A manifest is a file *.json whose kind is [KindAIRI], or means to be, a package.json
+// with a member "paperclipPlugin", or a plugin.json that has two of the members mode,
+// permissions, view, worker and remoteUIs. Other JSON files get a note, but for
 // those beside such a package.json; one called plugin.json or manifest.json is a
 // problem when it cannot be read. A path that does not exist or holds no plugin is a problem.
 //
@@ -128,7 +129,7 @@ func (f *finder) directory(dir string) {
 }
 
 // noPlugin is the problem of a directory without any.
-const noPlugin = `holds no plugin: expected a file *.json with "kind": "` + KindAIRI + `", or a package.json with "paperclipPlugin", in it or in one of its direct sub-directories`
+const noPlugin = `holds no plugin: expected a file *.json with "kind": "` + KindAIRI + `", a package.json with "paperclipPlugin", or elizaOS's plugin.json, in it or in one of its direct sub-directories`
 
 // manifests reads the manifests that a directory holds directly and returns its
 // sub-directories.
@@ -213,7 +214,7 @@ func (f *finder) examine(file string) bool {
 		f.skip(file, "it cannot be read as JSON: "+err.Error())
 		return false
 	}
-	if claims, why := claimsAIRI(root, wellKnown); err == nil && !claims && !claimsPaperclip(file, root) {
+	if claims, why := claimsAIRI(root, wellKnown); err == nil && !claims && !claimsPaperclip(file, root) && !claimsEliza(file, root) {
 		if base == "package.json" {
 			why = `it has no "paperclipPlugin"`
 		}

@@ -152,7 +152,7 @@ func TestDiscover_filesThatCannotBeOpened(t *testing.T) {
 
 func TestDiscover_pathsWithoutAPlugin(t *testing.T) {
 	dir := tree(t, map[string]string{"empty/readme.md": "", "deep/a/b/plugin.json": plugin("b"), "other/x/package.json": `{"kind": "plugin"}`})
-	const none = `holds no plugin: expected a file *.json with "kind": "manifest.plugin.airi.moeru.ai", or a package.json with "paperclipPlugin", in it or in one of its direct sub-directories`
+	const none = `holds no plugin: expected a file *.json with "kind": "manifest.plugin.airi.moeru.ai", a package.json with "paperclipPlugin", or elizaOS's plugin.json, in it or in one of its direct sub-directories`
 	found := discover(t, dir, "absent", "empty", "deep", "other")
 	require.Empty(t, found.Manifests)
 	found.wantProblems(t, dir,

@@ -42,6 +42,16 @@
 // dependencies must be installed. Package evaluate runs the module in a Node process
 // of its own.
 //
+// elizaOS's are JSON files by the name plugin.json, checked by the rules of its own
+// reader and kept in [Manifest.Eliza]; the id is the plugin's name:
+//
+//	{
+//	  "id": "acme.clock", "name": "Clock", "version": "1.0.0", "description": "tells the time", "mode": "background",
+//	  "permissions": {"bun": {"run": true}, "isolation": "isolated-process"},
+//	  "view": {"relativePath": "view.html", "title": "Clock", "width": 400, "height": 300},
+//	  "worker": {"relativePath": "worker.mjs"}
+//	}
+//
 // The object "airi-host", the same in every ecosystem, and the entrypoint "go" are
 // this host's own; other hosts ignore them, as the reference hosts ignore every
 // member that they do not know. [Schema] has the whole AIRI manifest, and
@@ -70,6 +80,9 @@
 // (links included), a member may not appear twice, and a member whose name
 // differs from a known one only in case, "-" or "_" is a mistake. Inside
 // "airi-host" every unknown member is a mistake.
+//
+// elizaOS's looks at paths when a plugin is installed; here they are looked at when the
+// manifest is read. An id has at most 128 characters and no "-" at its start.
 //
 // Paperclip's validates as is done here. Beyond that an id has at most 128
 // characters, and the grants that slots and launchers need are asked for when the

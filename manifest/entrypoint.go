@@ -37,7 +37,8 @@ type Entry struct {
 // command of "airi-host", else the file that entrypoints name for the runtime, for
 // any ("default"), or for Electron, in this order ("" is Node). What it returns
 // exists as a regular file, inside Dir unless a command says otherwise. Of a
-// Paperclip plugin it is the command or the worker's file, for every runtime.
+// Paperclip or an elizaOS plugin it is the command or the worker's file, for every
+// runtime.
 //
 // When no entrypoint can be chosen the error is in the reference host's words,
 // since peers compare them; any other names file and field.
@@ -73,6 +74,8 @@ func (m *Manifest) entry(rt Runtime) (Entry, *Problem) {
 		return m.command()
 	case m.Paperclip != nil:
 		return m.worker()
+	case m.Eliza != nil:
+		return m.path("worker.relativePath", m.Eliza.Worker)
 	}
 	return m.file(rt)
 }

@@ -15,6 +15,8 @@ const (
 	DialectAIRI = "airi"
 	// DialectPaperclip is that of Paperclip's.
 	DialectPaperclip = "paperclip"
+	// DialectEliza is that of elizaOS's remote plugins.
+	DialectEliza = "eliza"
 )
 
 // What an AIRI manifest must say of itself (the reference host's manifestV1Schema).
@@ -30,13 +32,13 @@ const APIVersionPaperclip = "1"
 
 // Manifest describes one plugin, whichever ecosystem it was written for.
 type Manifest struct {
-	// Dialect says whose manifest it is: DialectAIRI or DialectPaperclip.
+	// Dialect says whose manifest it is: DialectAIRI, DialectPaperclip or DialectEliza.
 	Dialect string
-	// APIVersion and Kind are as written; Paperclip's have no Kind.
+	// APIVersion and Kind are as written; Paperclip's have no Kind, elizaOS's neither.
 	APIVersion string
 	Kind       string
-	// Name is as written, with the blanks around it; see PluginName. Paperclip calls
-	// it id. Of a Paperclip manifest that was not evaluated it is the package's name.
+	// Name is as written, with the blanks around it; see PluginName. Paperclip and
+	// elizaOS call it id. Of a Paperclip manifest that was not evaluated it is the package's name.
 	Name string
 	// File is the manifest's absolute path, or "" when it was made in code. For
 	// Paperclip it is that of package.json.
@@ -51,6 +53,8 @@ type Manifest struct {
 	Host HostFields
 	// Paperclip is the rest of a Paperclip manifest, and nil in any other.
 	Paperclip *Paperclip
+	// Eliza is the rest of an elizaOS manifest, and nil in any other.
+	Eliza *Eliza
 }
 
 // PluginName returns the plugin's identity: its name without the blanks around it,

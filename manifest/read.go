@@ -63,8 +63,8 @@ func (o Options) maxFiles() int {
 	return o.MaxFiles
 }
 
-// Read reads one manifest: an AIRI manifest, or the package.json of a Paperclip
-// plugin. It reports every problem at once, also that a file which an entrypoint
+// Read reads one manifest: an AIRI manifest, the package.json of a Paperclip plugin, or
+// the plugin.json of an elizaOS one. It reports every problem at once, also that a file which an entrypoint
 // names is not there; the manifest is nil exactly when there is a problem. Nothing of
 // the plugin is run, unless by [Options.Evaluate].
 func Read(file string, opts Options) (*Manifest, Problems) {
@@ -127,6 +127,11 @@ func (r *reader) manifest(root value) *Manifest {
 	if claimsPaperclip(r.file, root) {
 		m.Dialect = DialectPaperclip
 		r.packageFile(root, m)
+		return m
+	}
+	if claimsEliza(r.file, root) {
+		m.Dialect = DialectEliza
+		r.elizaManifest(root, m)
 		return m
 	}
 	r.name = Problem{File: r.file, Field: "name"}
