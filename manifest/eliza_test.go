@@ -143,8 +143,10 @@ func TestEliza_everyProblemAtOnce(t *testing.T) {
 
 func TestEliza_problems(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{`"permissions": {"bun": {"run": true, "ffi": false}, "isolation": "isolated-process"}`, `"permissions": ["bun:fs"]`,
-			`permissions: expected object, found an array: write {"host": {…}, "bun": {…}} with true for each permission`},
+		{
+			`"permissions": {"bun": {"run": true, "ffi": false}, "isolation": "isolated-process"}`, `"permissions": ["bun:fs"]`,
+			`permissions: expected object, found an array: write {"host": {…}, "bun": {…}} with true for each permission`,
+		},
 		{`"id": "acme.clock"`, `"id": "-x"`, `id: expected an id that can be a directory's name, found "-x": remove the "-" at its start`},
 		{`"id": "acme.clock"`, `"id": "` + strings.Repeat("x", 129) + `"`, `id: expected at most 128 bytes, found 129: write a shorter id`},
 		{`"mode"`, `"Mode"`, ``},

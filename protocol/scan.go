@@ -31,7 +31,7 @@ func (s *Scanner) Whole() bool {
 	return s.Pos == len(s.Data)
 }
 
-// Value moves behind the value at pos. It reports false where there is none.
+// Value moves behind the value at Pos. It reports false where there is none.
 func (s *Scanner) Value() bool {
 	for s.nest.depth = 0; ; s.Space() {
 		opened, ok := s.begin()
@@ -110,7 +110,7 @@ func (s *Scanner) Key() bool {
 	return s.Skip(':')
 }
 
-// Text moves behind the string that begins at pos.
+// Text moves behind the string that begins at Pos.
 func (s *Scanner) Text() bool {
 	for i := s.Pos + 1; ; {
 		i = s.plain(i)
@@ -182,6 +182,7 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
+// Number moves behind the number that begins at Pos, as far as it is one.
 func (s *Scanner) Number() bool {
 	s.Skip('-')
 	if !s.Skip('0') && !s.digits() {
@@ -215,6 +216,7 @@ func (s *Scanner) literal(word string) bool {
 	return true
 }
 
+// Space moves behind white space.
 func (s *Scanner) Space() {
 	for s.Pos < len(s.Data) {
 		switch s.Data[s.Pos] {
@@ -228,7 +230,7 @@ func (s *Scanner) Space() {
 	}
 }
 
-// Peek returns the byte at pos, or 0 at the end.
+// Peek returns the byte at Pos, or 0 at the end.
 func (s *Scanner) Peek() byte {
 	if s.Pos < len(s.Data) {
 		return s.Data[s.Pos]
@@ -236,6 +238,7 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
+// Skip moves behind a byte, if that stands at Pos.
 func (s *Scanner) Skip(c byte) bool {
 	if s.Peek() != c || s.Pos >= len(s.Data) {
 		return false

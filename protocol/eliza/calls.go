@@ -1,11 +1,13 @@
 package eliza
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -79,6 +81,9 @@ func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error)
 		o.args = object(o.args[:len(o.args)-1]).str("callbackId", c.callback).done()
 	} else if id, ok := text(member(o.args, "callbackId")); ok && o.adapt == nil {
 		c.callback = id
+	}
+	if d.plugin.Key != nil && !utf8.Valid(o.args) { // what is signed must be what is written
+		o.args = bytes.ToValidUTF8(o.args, []byte("\ufffd"))
 	}
 	sends := make([]protocol.Effect, 0, len(o.ids))
 	for i, id := range o.ids {

@@ -51,11 +51,13 @@ type reading struct {
 	descriptor
 	priority int
 	problem  string
+	// taken are the ids and the keys so far.
+	taken map[string]bool
 }
 
 // readDescriptor reads what was announced; the error says which field is wrong.
 func readDescriptor(raw json.RawMessage) (descriptor, error) {
-	r := &reading{}
+	r := &reading{taken: make(map[string]bool)}
 	r.whole(raw)
 	if r.problem != "" {
 		return descriptor{}, &protocol.Error{Code: protocol.CodeWire, Message: r.problem}
@@ -183,9 +185,10 @@ func (r *reading) ref(at string, v json.RawMessage) string {
 	case r.problem != "":
 	case len(r.ids) == MaxHandlers:
 		r.fail(fmt.Sprintf("%s: %d handlers are announced, the limit: announce fewer", at, MaxHandlers))
-	case slices.Contains(r.ids, id):
+	case r.taken["id "+id]:
 		r.fail(fmt.Sprintf("%s: the id %s stands there twice: every handler has one of its own", at, strconv.Quote(protocol.Clip(id))))
 	default:
+		r.taken["id "+id] = true
 		r.ids = append(r.ids, id)
 	}
 	return id
@@ -194,10 +197,11 @@ func (r *reading) ref(at string, v json.RawMessage) string {
 // add keeps a capability, unless its key is there already.
 func (r *reading) add(kind, name, description string, about json.RawMessage, t target) {
 	key := kind + ":" + name
-	if slices.ContainsFunc(r.entries, func(e entry) bool { return e.offer.Key == key }) {
+	if r.taken["key "+key] {
 		r.skipped = append(r.skipped, key+" is announced twice: the first one counts")
 		return
 	}
+	r.taken["key "+key] = true
 	r.entries = append(r.entries, entry{
 		offer:  protocol.Offer{Key: key, Invocable: true, Priority: r.priority, Description: description, Metadata: about},
 		target: t,

@@ -28,7 +28,7 @@ type Plugin struct {
 	Denied func(Denial)
 	// Handles tells whether the host has a service for a method of the runtime. What it
 	// has not is refused before any grant is looked at. Nil asks through Serve: then a
-	// Reply with protocol.CodeNotFound is that answer.
+	// Reply with protocol.CodeNotFound is that answer, of a method that is none of Methods.
 	Handles func(method string) bool
 }
 

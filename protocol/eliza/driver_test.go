@@ -334,6 +334,18 @@ func TestDriver_servesTheRuntime(t *testing.T) {
 	require.Empty(t, r.step(protocol.Report{ID: 5}))
 }
 
+func TestDriver_signsWhatIsWritten(t *testing.T) {
+	r := newRig(t, Plugin{Key: []byte("k")}, protocol.Settings{})
+	r.start(everything)
+	for _, e := range r.d.Step(now, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "model:TEXT", Input: raw("\"a\xff\xfe\"")}}, nil) {
+		s, ok := e.(protocol.Send)
+		require.True(t, ok)
+		rpc, ok := decode(t, []byte(encode(t, s.Message))).(RPC)
+		require.True(t, ok)
+		require.True(t, Verify([]byte("k"), rpc))
+	}
+}
+
 func TestDriver_boundsWhatAWorkerAsks(t *testing.T) {
 	r := newRig(t, Plugin{Handles: func(m string) bool { return m == "getSetting" }}, protocol.Settings{})
 	d, _ := r.d.(*driver)

@@ -61,8 +61,8 @@ func TestRemoteError_unwrapsAndKeepsToOneLine(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "ZodError", peer.Name)
 	require.Equal(t, `"E"`, string(peer.Code))
-	cause, ok := e.Unwrap()[1].(*RemoteError)
-	require.True(t, ok)
+	var cause *RemoteError
+	require.ErrorAs(t, e.Unwrap()[1], &cause)
 	require.Equal(t, "in ner", cause.Error())
 	require.Equal(t, "s\n    at [remote worker boundary]", cause.Stack())
 	for in, want := range map[string]string{`"text"`: "text", `5`: "5", `{"a":1}`: `{"a":1}`} {

@@ -175,11 +175,7 @@ func (h *hostReplay) invoke(m RPC) {
 	if other != "" || n == 0 || h.d.calls[n] != nil || !isSurface(surface) || !isText || m.StreamReply && surface != surfaceModel || h.hostDiffers[textOf(m.RequestID)] != "" || !h.signs(m) {
 		return
 	}
-	args := m.Args
-	if args == nil {
-		args = isNull
-		m.Args = isNull
-	}
+	m.Args = or(m.Args, isNull)
 	h.calls++
 	c := h.callOf(surface, target, m)
 	h.made[h.calls] = c

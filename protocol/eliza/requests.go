@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -143,10 +144,10 @@ func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effe
 }
 
 func (d *driver) answer(r request, in protocol.Reply) protocol.Message {
-	failure := json.RawMessage(nil)
+	var failure json.RawMessage
 	switch {
 	case in.Err == nil:
-	case protocol.CodeOf(in.Err) == protocol.CodeNotFound && d.plugin.Handles == nil:
+	case protocol.CodeOf(in.Err) == protocol.CodeNotFound && d.plugin.Handles == nil && !slices.Contains(Methods, r.method):
 		failure = unsupported(r.method)
 	default:
 		failure = wireError(in.Err)

@@ -1,0 +1,71 @@
+package eliza
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// FuzzEnds finds that no lines bring either end down, and that whatever they have to say
+// can be written.
+func FuzzEnds(f *testing.F) {
+	for name := range recorded {
+		var host, worker []byte
+		for _, l := range conversation(f, name) {
+			if l.fromHost() {
+				host = append(append(host, l.record()...), '\n')
+			} else {
+				worker = append(append(worker, l.record()...), '\n')
+			}
+		}
+		f.Add(host)
+		f.Add(worker)
+	}
+	f.Fuzz(func(t *testing.T, lines []byte) {
+		host := Dialect{}.NewDriver(protocol.Settings{Plugin: "lab", MaxPending: 8})
+		worker := NewWorker(WorkerSettings{Plugin: definition, MaxPending: 8})
+		worker.Step(now, Begin{}, nil)
+		host.Step(now, protocol.Run{Step: protocol.StepSetup}, nil)
+		for line := range bytes.Lines(lines) {
+			messages, err := codec{}.Decode(bytes.TrimSuffix(line, []byte("\n")))
+			require.NoError(t, err)
+			for _, m := range messages {
+				for _, d := range []protocol.Driver{host, worker} {
+					for _, e := range d.Step(now, protocol.Received{Message: m}, nil) {
+						check(t, d, e)
+					}
+				}
+			}
+		}
+		host.Step(now, protocol.Closed{}, nil)
+		worker.Step(now, protocol.Closed{}, nil)
+	})
+}
+
+// check answers what is asked, calls what is offered, and writes what is sent.
+func check(t *testing.T, d protocol.Driver, e protocol.Effect) {
+	t.Helper()
+	var next []protocol.Effect
+	switch e := e.(type) {
+	case protocol.Send:
+		_, err := codec{}.Encode(nil, e.Message)
+		require.NoError(t, err)
+	case protocol.Serve:
+		next = d.Step(now, protocol.Reply{ID: e.ID, Err: remoteError(e.Call.Input)}, nil)
+	case Task:
+		next = d.Step(now, protocol.Report{ID: e.ID, Item: e.Call.Input}, nil)
+	case protocol.Offered:
+		next = d.Step(now, protocol.Invoke{ID: 1, Call: protocol.Call{Key: e.Offer.Key, Input: raw(`{"params":{}}`)}}, nil)
+		next = append(next, d.Step(now, protocol.Cancel{ID: 1}, nil)...)
+	case protocol.Complete:
+		if e.Err != nil {
+			require.NotContains(t, e.Err.Error(), "\n")
+		}
+	}
+	for _, one := range next {
+		check(t, d, one)
+	}
+}
