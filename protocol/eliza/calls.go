@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -17,8 +16,11 @@ import (
 type call struct {
 	id  protocol.CallID
 	key string
-	// waits are the numbers of the handlers that have not answered.
-	waits []uint64
+	// waits is how many handlers have not answered.
+	waits int
+	// first is the number of the first handler; those of the others follow.
+	first    uint64
+	handlers int
 	// callback is the id under which an action may say something, or "".
 	callback string
 	// stream is the id of the answer's stream, or "".
@@ -82,7 +84,7 @@ func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error)
 	} else if id, ok := text(member(o.args, "callbackId")); ok && o.adapt == nil {
 		c.callback = id
 	}
-	if d.plugin.Key != nil && !utf8.Valid(o.args) { // what is signed must be what is written
+	if d.signer != nil && !utf8.Valid(o.args) { // what is signed must be what is written
 		o.args = bytes.ToValidUTF8(o.args, []byte("\ufffd"))
 	}
 	sends := make([]protocol.Effect, 0, len(o.ids))
@@ -91,9 +93,9 @@ func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error)
 			RequestID: number(d.last + uint64(i) + 1), Surface: quote(o.surface), Target: quote(id),
 			Args: o.args, StreamReply: o.streams && in.Follows,
 		}
-		if d.plugin.Key != nil {
+		if d.signer != nil {
 			var err error
-			if r.MAC, err = Sign(d.plugin.Key, r); err != nil {
+			if r.MAC, err = d.signer.sign(r); err != nil {
 				return nil, &protocol.Error{
 					Code: protocol.CodeInvalid, Plugin: d.settings.Plugin, Err: err,
 					Message: "the input of " + protocol.Clip(c.key) + " cannot be signed",
@@ -102,14 +104,14 @@ func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error)
 		}
 		sends = append(sends, protocol.Send{Message: r})
 	}
+	c.first, c.waits, c.handlers = d.last+1, len(o.ids), len(o.ids)
 	for range o.ids {
 		d.last++
-		c.waits = append(c.waits, d.last)
 		d.calls[d.last] = c
 	}
-	d.numbers[c.id] = c.waits
+	d.numbers[c.id] = c
 	if c.callback != "" {
-		d.callbacks[c.callback] = c.id
+		d.callbacks[c.callback] = c
 	}
 	return sends, nil
 }
@@ -117,25 +119,24 @@ func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error)
 // cancel forgets a call. This wire has no word for it, so the worker is not told; its
 // answer will be late, and counted.
 func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Effect {
-	for _, n := range d.numbers[in.ID] {
-		if c := d.calls[n]; c != nil {
-			d.forget(c)
-			break
-		}
+	if c := d.numbers[in.ID]; c != nil {
+		d.forget(c)
 	}
 	return out
 }
 
 // forget ends a call on our side.
 func (d *driver) forget(c *call) {
-	for _, n := range d.numbers[c.id] {
-		delete(d.calls, n)
+	for i := range c.handlers {
+		delete(d.calls, c.first+uint64(i))
 	}
 	delete(d.numbers, c.id)
-	if d.callbacks[c.callback] == c.id {
+	if c.callback != "" && d.callbacks[c.callback] == c {
 		delete(d.callbacks, c.callback)
 	}
-	delete(d.streams, c.stream)
+	if c.stream != "" {
+		delete(d.streams, c.stream)
+	}
 }
 
 // answered takes an answer of the worker's.
@@ -151,7 +152,7 @@ func (d *driver) answered(r Result, out []protocol.Effect) []protocol.Effect {
 		d.forget(c)
 		return append(out, protocol.Complete{ID: c.id, Err: d.fault(protocol.CodeWire, fmt.Sprintf(
 			"%s was answered under the id %s, a %s; expected the number %d", protocol.Clip(c.key), excerpt(r.RequestID), other, n))})
-	case string(r.OK) == "true" && r.StreamID != nil && r.Payload == nil && len(c.waits) == 1:
+	case string(r.OK) == "true" && r.StreamID != nil && r.Payload == nil && c.handlers == 1:
 		return d.streamBegin(n, c, r.StreamID, out)
 	}
 	result, err := r.outcome(protocol.Clip(c.key), d.settings.Plugin)
@@ -161,11 +162,11 @@ func (d *driver) answered(r Result, out []protocol.Effect) []protocol.Effect {
 // completed ends one handler's part of a call, and the call with the last of them.
 func (d *driver) completed(n uint64, c *call, result json.RawMessage, err error, out []protocol.Effect) []protocol.Effect {
 	delete(d.calls, n)
-	c.waits = slices.DeleteFunc(slices.Clone(c.waits), func(one uint64) bool { return one == n })
+	c.waits--
 	if c.err == nil {
 		c.err = err
 	}
-	if len(c.waits) > 0 {
+	if c.waits > 0 {
 		return out
 	}
 	d.forget(c)
@@ -181,13 +182,13 @@ func (d *driver) completed(n uint64, c *call, result json.RawMessage, err error,
 // callback takes what an action says while it runs.
 func (d *driver) callback(m Callback, out []protocol.Effect) []protocol.Effect {
 	id, ok := text(m.ID)
-	of, known := d.callbacks[id]
-	if !ok || !known {
+	c := d.callbacks[id]
+	if !ok || c == nil {
 		return append(out, dropped(DroppedCallback, excerpt(m.ID)))
 	}
-	p := protocol.Progress{ID: of, Item: or(m.Payload, isNull)}
-	if ns := d.numbers[of]; len(ns) > 0 && d.calls[ns[0]] != nil && !d.calls[ns[0]].follows {
-		p.Item = nil
+	p := protocol.Progress{ID: c.id}
+	if c.follows {
+		p.Item = or(m.Payload, isNull)
 	}
 	return append(out, p)
 }

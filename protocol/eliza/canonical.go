@@ -1,6 +1,7 @@
 package eliza
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,35 +35,33 @@ var (
 // beyond a double, on what nests deeper than 1000 levels, and on what is no JSON; dst
 // comes back as it was then.
 func Canonical(dst []byte, r RPC) ([]byte, error) {
-	for _, part := range []json.RawMessage{r.RequestID, r.Surface, r.Target, r.Args} {
-		if s := (protocol.Scanner{Data: part}); part != nil && !s.Whole() {
-			return dst, errNoJSON
-		}
-	}
-	out := dst
-	for _, part := range []json.RawMessage{r.RequestID, r.Surface, r.Target} {
-		var err error
-		if out, err = appendAsText(out, part); err != nil {
-			return dst, err
-		}
-		out = append(out, '\n')
-	}
-	args := r.Args
-	if args == nil {
-		args = isNull
-	}
-	out, err := appendCanonical(out, args)
-	if err != nil {
+	c := canon{dst: dst}
+	if err := c.call(r); err != nil {
 		return dst, err
 	}
-	return out, nil
+	return c.dst, nil
 }
 
-// appendCanonical appends one value, which is JSON.
-func appendCanonical(dst, value []byte) ([]byte, error) {
-	c := canon{Scanner: protocol.Scanner{Data: value}, dst: dst}
-	err := c.value(0)
-	return c.dst, err
+// call writes the text of a call.
+func (c *canon) call(r RPC) error {
+	parts := [...]json.RawMessage{r.RequestID, r.Surface, r.Target, r.Args}
+	for _, part := range parts {
+		if s := (protocol.Scanner{Data: part}); part != nil && !s.Whole() {
+			return errNoJSON
+		}
+	}
+	for _, part := range parts[:3] {
+		c.Scanner = protocol.Scanner{Data: part}
+		if err := c.asText(0); err != nil {
+			return err
+		}
+		c.dst = append(c.dst, '\n')
+	}
+	c.Scanner = protocol.Scanner{Data: r.Args}
+	if r.Args == nil {
+		c.Data = isNull
+	}
+	return c.value(0)
 }
 
 // canon reads a value once and writes it: the time that it takes must not depend on how
@@ -86,8 +85,7 @@ func (c *canon) value(depth int) error {
 		}
 		return c.array(depth)
 	case '"':
-		c.Text()
-		c.dst = appendUnits(c.dst, c.Data[from:c.Pos])
+		c.text()
 		return nil
 	case 't', 'f', 'n':
 		c.Value()
@@ -99,6 +97,21 @@ func (c *canon) value(depth int) error {
 		c.dst, err = appendNumber(c.dst, c.Data[from:c.Pos])
 		return err
 	}
+}
+
+// text writes the string literal at hand, and returns it as it came. Most are written as
+// they came: without an escape there is nothing in one that JSON.stringify would escape.
+func (c *canon) text() (literal []byte) {
+	from := c.Pos
+	c.High = false
+	c.Text()
+	literal = c.Data[from:c.Pos]
+	if bytes.IndexByte(literal, '\\') < 0 && (!c.High || utf8.Valid(literal)) {
+		c.dst = append(c.dst, literal...)
+	} else {
+		c.dst = appendUnits(c.dst, literal)
+	}
+	return literal
 }
 
 func (c *canon) array(depth int) error {
@@ -133,10 +146,9 @@ func (c *canon) object(depth int) error {
 			c.dst = append(c.dst, ',')
 			c.Space()
 		}
-		at := c.Pos
-		c.Text()
-		m := written{name: c.Data[at:c.Pos], from: len(c.dst)}
-		c.dst = append(appendUnits(c.dst, m.name), ':')
+		m := written{from: len(c.dst)}
+		m.name = c.text()
+		c.dst = append(c.dst, ':')
 		c.Space()
 		c.Skip(':')
 		if err := c.value(depth + 1); err != nil {
@@ -231,9 +243,6 @@ func unescaped(c byte) byte {
 
 // appendUnits appends a string literal as JSON.stringify writes what it says.
 func appendUnits(dst, literal []byte) []byte {
-	if isPlain(literal) { // nothing in it that would be written in another way
-		return append(dst, literal...)
-	}
 	units := unitsOf(literal)
 	dst = append(dst, '"')
 	for i := 0; i < len(units); i++ {
@@ -279,6 +288,9 @@ func appendHex(dst []byte, u rune) []byte {
 
 // appendNumber appends a number as ECMAScript prints the double that it is.
 func appendNumber(dst, literal []byte) ([]byte, error) {
+	if len(literal) < 16 && literal[0] >= '1' && literal[0] <= '9' && !bytes.ContainsAny(literal, ".eE") {
+		return append(dst, literal...), nil // a whole number that every double has
+	}
 	f, _ := strconv.ParseFloat(string(literal), 64)
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return dst, errInfinite
@@ -305,14 +317,8 @@ func appendDouble(dst []byte, f float64) []byte {
 	return dst
 }
 
-// appendAsText appends what String makes of a value, in UTF-8; of an absent one it is
+// asText writes what String makes of the value at hand, in UTF-8; of an absent one it is
 // "undefined".
-func appendAsText(dst []byte, value json.RawMessage) ([]byte, error) {
-	c := canon{Scanner: protocol.Scanner{Data: value}, dst: dst}
-	err := c.asText(0)
-	return c.dst, err
-}
-
 func (c *canon) asText(depth int) error {
 	c.Space()
 	from := c.Pos
@@ -364,12 +370,12 @@ func (c *canon) joined(depth int) error {
 
 // textOf is what String makes of a value.
 func textOf(value json.RawMessage) string {
-	if s := (protocol.Scanner{Data: value}); value != nil && !s.Whole() {
+	if plain, ok := text(value); ok {
+		return plain
+	}
+	c := canon{Scanner: protocol.Scanner{Data: value}}
+	if s := c.Scanner; value != nil && !s.Whole() || c.asText(0) != nil {
 		return excerpt(value)
 	}
-	text, err := appendAsText(nil, value)
-	if err != nil {
-		return excerpt(value)
-	}
-	return string(text)
+	return string(c.dst)
 }

@@ -10,9 +10,9 @@ import (
 // called takes a call of the host's. The checks come in the reference's order: the
 // signature, the target, its surface, the grants.
 func (w *Worker) called(r RPC, out []protocol.Effect) []protocol.Effect {
-	if w.settings.Key != nil {
+	if w.signer != nil {
 		switch {
-		case !Verify(w.settings.Key, r):
+		case !w.signer.verify(r):
 			return append(out, refused(r, refusal(nameAuth, "Worker RPC message MAC missing or invalid", codeAuth)))
 		case !w.replays.take(r.RequestID):
 			return append(out, dropped(DroppedReplay, excerpt(r.RequestID)),

@@ -41,15 +41,17 @@ type driver struct {
 	settings protocol.Settings
 	plugin   Plugin
 	grants   Grants
+	// signer signs calls; nil where no key is set.
+	signer *signer
 
 	// last numbers the host's calls and callbacks, as the reference does.
 	last uint64
-	// calls are the calls in flight by their number on the wire; numbers the way back,
-	// several where an event has several handlers.
+	// calls are the calls in flight by their numbers on the wire, several where an event
+	// has several handlers; numbers are the same by the host's.
 	calls   map[uint64]*call
-	numbers map[protocol.CallID][]uint64
+	numbers map[protocol.CallID]*call
 	// callbacks are the calls by the id under which their action says something.
-	callbacks map[string]protocol.CallID
+	callbacks map[string]*call
 	// streams are the numbers of calls whose answers come in parts.
 	streams map[string]uint64
 
@@ -81,8 +83,8 @@ func newDriver(d Dialect, s protocol.Settings) *driver {
 	h := &driver{
 		settings:  s,
 		calls:     make(map[uint64]*call),
-		numbers:   make(map[protocol.CallID][]uint64),
-		callbacks: make(map[string]protocol.CallID),
+		numbers:   make(map[protocol.CallID]*call),
+		callbacks: make(map[string]*call),
 		streams:   make(map[string]uint64),
 		targets:   make(map[string]target),
 		ids:       make(map[string]string),
@@ -92,6 +94,9 @@ func newDriver(d Dialect, s protocol.Settings) *driver {
 		h.plugin = d.Plugin(s)
 	}
 	h.grants = GrantsOf(h.plugin.Granted)
+	if h.plugin.Key != nil {
+		h.signer = newSigner(h.plugin.Key)
+	}
 	return h
 }
 

@@ -65,9 +65,9 @@ func (t target) outgoing(input json.RawMessage) outgoing {
 	case surfaceEvaluator:
 		o.args, o.adapt = turnArgs(input), asItIs
 	case surfaceModel:
-		o.args, o.adapt, o.streams = newObject().raw("params", or(input, isNull)).done(), asItIs, true
+		o.args, o.adapt, o.streams = newSized(len(input)).raw("params", or(input, isNull)).done(), asItIs, true
 	case surfaceService:
-		o.args, o.adapt = newObject().raw("args", arguments(input)).done(), asItIs
+		o.args, o.adapt = newSized(len(input)).raw("args", arguments(input)).done(), asItIs
 	case surfaceEvent:
 		o.args, o.adapt = or(input, isNull), asNull
 	case surfaceRoute:
@@ -82,24 +82,46 @@ func (t target) outgoing(input json.RawMessage) outgoing {
 // actionArgs are {message, state, options, responses}: the message is made of
 // params.text where there is none, and the options are the params.
 func actionArgs(input json.RawMessage) json.RawMessage {
-	params := member(input, "params")
-	return newObject().
-		raw("message", messageOf(input)).
-		raw("state", or(member(input, "state"), json.RawMessage(`{}`))).
-		raw("options", or(member(input, "options"), or(params, isNull))).
-		raw("responses", or(member(input, "responses"), isNull)).done()
+	in := turnOf(input)
+	return newSized(len(input)).
+		raw("message", in.messageOf()).
+		raw("state", or(in.state, json.RawMessage(`{}`))).
+		raw("options", or(in.options, or(in.params, isNull))).
+		raw("responses", or(in.responses, isNull)).done()
+}
+
+// turn are the members of what actions, providers and evaluators are given.
+type turn struct{ params, message, state, options, responses json.RawMessage }
+
+func turnOf(input json.RawMessage) (t turn) {
+	protocol.EachMember(input, func(key, value []byte) {
+		switch string(key) {
+		case "params":
+			t.params = value
+		case "message":
+			t.message = value
+		case "state":
+			t.state = value
+		case "options":
+			t.options = value
+		case "responses":
+			t.responses = value
+		}
+	})
+	return t
 }
 
 // turnArgs are {message, state}.
 func turnArgs(input json.RawMessage) json.RawMessage {
-	return newObject().raw("message", messageOf(input)).raw("state", or(member(input, "state"), json.RawMessage(`{}`))).done()
+	in := turnOf(input)
+	return newSized(len(input)).raw("message", in.messageOf()).raw("state", or(in.state, json.RawMessage(`{}`))).done()
 }
 
-func messageOf(input json.RawMessage) json.RawMessage {
-	if m := member(input, "message"); !isAbsent(m) {
-		return m
+func (t turn) messageOf() json.RawMessage {
+	if !isAbsent(t.message) {
+		return t.message
 	}
-	words := member(member(input, "params"), "text")
+	words := member(t.params, "text")
 	if _, ok := text(words); !ok {
 		words = quote("")
 	}
@@ -141,14 +163,9 @@ func asTruth(_ *driver, result json.RawMessage) (json.RawMessage, error) {
 
 // actionMembers are what an action's result may have, and of which type; others are
 // passed on as they are.
-var actionMembers = []struct{ name, wanted string }{
-	{"success", "a boolean"},
-	{"text", "a string"},
-	{"userFacingText", "a string"},
-	{"verifiedUserFacing", "a boolean"},
-	{"values", "an object"},
-	{"data", "an object"},
-	{"continueChain", "a boolean"},
+var actionMembers = map[string]string{
+	"success": "a boolean", "text": "a string", "userFacingText": "a string", "verifiedUserFacing": "a boolean",
+	"values": "an object", "data": "an object", "continueChain": "a boolean",
 }
 
 // asActionResult holds an action's result to what it must be: null, or an object with
@@ -160,19 +177,32 @@ func (t target) asActionResult(d *driver, result json.RawMessage) (json.RawMessa
 	if !isObject(result) {
 		return nil, t.wrong(d, "", "an object with success, or null", result)
 	}
-	if member(result, "success") == nil {
+	var err error
+	succeeds := false
+	protocol.EachMember(result, func(key, value []byte) {
+		wanted, isKnown := actionMembers[string(key)]
+		succeeds = succeeds || string(key) == "success"
+		switch {
+		case err != nil:
+		case isKnown && typeOf(value) != wanted:
+			err = t.wrong(d, "."+string(key), wanted, value)
+		case string(key) == "error" && !isReason(value):
+			err = t.wrong(d, ".error", "a string, or an object with a message", value)
+		}
+	})
+	if !succeeds {
 		return nil, t.wrong(d, ".success", "a boolean", nil)
 	}
-	for _, m := range actionMembers {
-		if v := member(result, m.name); v != nil && typeOf(v) != m.wanted {
-			return nil, t.wrong(d, "."+m.name, m.wanted, v)
-		}
-	}
-	why := member(result, "error")
-	if _, ok := text(member(why, "message")); why != nil && typeOf(why) != "a string" && !ok {
-		return nil, t.wrong(d, ".error", "a string, or an object with a message", why)
+	if err != nil {
+		return nil, err
 	}
 	return result, nil
+}
+
+// isReason tells whether a value says why an action failed.
+func isReason(value json.RawMessage) bool {
+	_, ok := text(member(value, "message"))
+	return ok || typeOf(value) == "a string"
 }
 
 // asProviderResult holds a provider's result to being an object.

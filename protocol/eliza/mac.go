@@ -5,15 +5,31 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"hash"
 	"math"
 	"strconv"
+
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // Sign returns the signature of a call: the lower-case hexadecimal HMAC-SHA256, under
 // the key, of its [Canonical] text. It covers the request's id, the surface, the target
 // and the args, and nothing else.
 func Sign(key []byte, r RPC) (json.RawMessage, error) {
-	sum, err := sumOf(key, r)
+	return newSigner(key).sign(r)
+}
+
+// signer signs one call after the other with one key.
+type signer struct {
+	mac hash.Hash
+	// text holds the last text, to be written over.
+	text canon
+}
+
+func newSigner(key []byte) *signer { return &signer{mac: hmac.New(sha256.New, key)} }
+
+func (s *signer) sign(r RPC) (json.RawMessage, error) {
+	sum, err := s.sum(r)
 	if err != nil {
 		return nil, err
 	}
@@ -21,26 +37,36 @@ func Sign(key []byte, r RPC) (json.RawMessage, error) {
 	return append(hex.AppendEncode(append(mac, '"'), sum), '"'), nil
 }
 
-// Verify tells whether a call is signed with the key. It never fails otherwise,
-// whatever the call holds.
-func Verify(key []byte, r RPC) bool {
+// keptText is how long a text may be whose memory is used again.
+const keptText = 256 << 10
+
+func (s *signer) sum(r RPC) ([]byte, error) {
+	s.text.dst = s.text.dst[:0]
+	if err := s.text.call(r); err != nil {
+		return nil, err
+	}
+	s.mac.Reset()
+	_, _ = s.mac.Write(s.text.dst) // never fails
+	s.text.Scanner = protocol.Scanner{}
+	if cap(s.text.dst) > keptText {
+		s.text = canon{}
+	}
+	return s.mac.Sum(make([]byte, 0, sha256.Size)), nil
+}
+
+// verify tells whether a call is signed with the key.
+func (s *signer) verify(r RPC) bool {
 	mac, ok := macBytes(r.MAC)
 	if !ok {
 		return false
 	}
-	sum, err := sumOf(key, r)
+	sum, err := s.sum(r)
 	return err == nil && hmac.Equal(sum, mac)
 }
 
-func sumOf(key []byte, r RPC) ([]byte, error) {
-	signed, err := Canonical(make([]byte, 0, len(r.Args)+len(r.Target)+64), r)
-	if err != nil {
-		return nil, err
-	}
-	h := hmac.New(sha256.New, key)
-	_, _ = h.Write(signed) // never fails
-	return h.Sum(nil), nil
-}
+// Verify tells whether a call is signed with the key. It never fails otherwise,
+// whatever the call holds.
+func Verify(key []byte, r RPC) bool { return newSigner(key).verify(r) }
 
 // macBytes reads a signature as the reference does: hexadecimal digits of either case,
 // at least one pair.

@@ -1,6 +1,7 @@
 package eliza
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -80,7 +81,7 @@ func truthy(value []byte) bool {
 		return false
 	}
 	if typeOf(value) == "a number" {
-		f, err := appendNumber(nil, value)
+		f, err := appendNumber(nil, bytes.TrimSpace(value))
 		return err != nil || string(f) != "0"
 	}
 	return true
@@ -100,7 +101,10 @@ func quote(s string) json.RawMessage { return protocol.AppendText(nil, s) }
 // object builds a JSON object, member by member.
 type object []byte
 
-func newObject() object { return append(make(object, 0, 192), '{') }
+func newObject() object { return newSized(0) }
+
+// newSized is a new object with room for so many bytes.
+func newSized(n int) object { return append(make(object, 0, n+192), '{') }
 
 // raw adds a member; an absent value adds none.
 func (o object) raw(key string, value json.RawMessage) object {

@@ -57,7 +57,9 @@ type Worker struct {
 	settings WorkerSettings
 	grants   Grants
 	handlers handlers
-	replays  replays
+	// signer checks calls; nil where no key is set.
+	signer  *signer
+	replays replays
 
 	// tasks are the host's calls that are being handled.
 	tasks    map[protocol.RequestID]task
@@ -120,12 +122,16 @@ type asking struct {
 
 // NewWorker returns the worker's end of one connection.
 func NewWorker(s WorkerSettings) *Worker {
-	return &Worker{
+	w := &Worker{
 		settings: s, grants: GrantsOf(s.Granted), replays: newReplays(s.ReplayWindow),
 		handlers: handlers{byID: make(map[string]handler)},
 		tasks:    make(map[protocol.RequestID]task),
 		calls:    make(map[uint64]asking), numbers: make(map[protocol.CallID]uint64), streams: make(map[string]uint64),
 	}
+	if s.Key != nil {
+		w.signer = newSigner(s.Key)
+	}
+	return w
 }
 
 // Step takes what happened and appends what has to be done. It sets no timers and does
