@@ -24,15 +24,18 @@ type news struct {
 // mostNews is how many events wait for the router; what comes then is lost to all.
 const mostNews = 8192
 
-// perKind counts events by kind.
-type perKind [8]uint64
+// kindBits is how many kinds there may be: the bits of a Kind.
+const kindBits = 16
 
-func (t *perKind) add(k Kind) { t[bits.TrailingZeros8(uint8(k))]++ }
+// perKind counts events by kind.
+type perKind [kindBits]uint64
+
+func (t *perKind) add(k Kind) { t[bits.TrailingZeros(uint(k))%kindBits]++ }
 
 // of is how many of some kinds there are.
 func (t *perKind) of(kinds Kind) (n uint64) {
 	for ; kinds != 0; kinds &= kinds - 1 {
-		n += t[bits.TrailingZeros8(uint8(kinds))]
+		n += t[bits.TrailingZeros(uint(kinds))]
 	}
 	return n
 }

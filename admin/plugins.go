@@ -273,6 +273,8 @@ func (b *stoppedByHand) has(plugin string) bool {
 // disabled or were stopped by hand.
 type Readiness struct {
 	Ready bool `json:"ready"`
+	// Starting tells that the host does not know its plugins yet: it reads their manifests.
+	Starting bool `json:"starting,omitempty"`
 	// Plugins is how many are awaited.
 	Plugins int `json:"plugins"`
 	// NotReady are those that are not there yet, with the reason where one is known.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/airi-host/airi-host/actors"
@@ -116,6 +117,9 @@ type Server struct {
 	talk      talk
 	endpoints *endpoints
 
+	// running tells that there is a host: what belongs to it is set by then.
+	running atomic.Bool
+
 	// alive ends when followers are to go.
 	alive context.Context
 	end   context.CancelFunc
@@ -129,29 +133,29 @@ type Server struct {
 // New makes a server, which keeps the host's events from now on. Call Shutdown when
 // done.
 func New(host *actors.Host, opts Options) *Server {
-	s := &Server{host: host, opts: opts, limits: opts.Limits.withDefaults(), log: opts.Log, began: time.Now()}
-	s.opts.Version = cmp.Or(opts.Version, "dev")
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	s.requests = make(chan struct{}, s.limits.Requests)
-	s.followers.limits, s.followers.feeds = s.limits, map[*feed]bool{}
-	s.talk.host, s.talk.listeners = host, map[*feed]*listener{}
-	s.alive, s.end = context.WithCancel(context.Background())
-	s.history = newHistory(host, s.limits.History)
-	s.mux = s.routes()
-	s.endpoints = newEndpoints(s, opts.Endpoints)
-	if opts.Metrics != nil {
-		opts.Metrics.watch(s)
-	}
+	s := Starting(opts.Limits, opts.Log)
+	s.Run(host, opts)
 	return s
+}
+
+// begin makes what a server needs for its host.
+func (s *Server) begin() {
+	s.began = time.Now()
+	s.opts.Version = cmp.Or(s.opts.Version, "dev")
+	s.talk.host, s.talk.listeners = s.host, map[*feed]*listener{}
+	s.history = newHistory(s.host, s.limits.History)
+	s.mux = s.routes()
+	s.endpoints = newEndpoints(s, s.opts.Endpoints)
+	if s.opts.Metrics != nil {
+		s.opts.Metrics.watch(s)
+	}
 }
 
 // Serve answers who connects to the listener, as far as the guard lets them, until
 // Shutdown. It returns at once; the listener is the server's from now on.
 func (s *Server) Serve(l net.Listener, g Guard) {
 	server := &http.Server{
-		Handler:           s.contained(s.endpoints.before(g, g.around(s.bounded(s.mux)))),
+		Handler:           s.contained(s.handler(g)),
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
@@ -181,7 +185,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	servers := s.servers
 	s.servers = nil
 	s.mu.Unlock()
-	s.history.close()
+	if s.running.Load() {
+		s.history.close()
+	}
 	s.followers.end()
 	var errs []error
 	var all sync.WaitGroup

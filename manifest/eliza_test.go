@@ -45,7 +45,7 @@ func TestEliza_isReadAsTheReferenceDoes(t *testing.T) {
 	elizaVectors(t, "manifest", &v)
 	require.NotEmpty(t, v.Vectors)
 	for _, c := range v.Vectors {
-		root, err := decode(c.Input, func(fieldPath) {})
+		root, err := decode(c.Input, func(fieldPath, int) {})
 		require.NoError(t, err, c.Name)
 		issues := elizaIssues(root)
 		require.Equal(t, c.Result.OK, len(issues) == 0, c.Name)
@@ -65,7 +65,7 @@ func TestEliza_isReadAsTheReferenceDoes(t *testing.T) {
 
 func compacted(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
-	v, err := decode(raw, func(fieldPath) {})
+	v, err := decode(raw, func(fieldPath, int) {})
 	require.NoError(t, err)
 	return written(v)
 }

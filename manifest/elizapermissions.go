@@ -20,7 +20,7 @@ type ElizaPermissions struct {
 // older array of words like "bun:fs" and "storage", or nothing. What it does not know
 // it passes over; null and what is no permissions at all ask for nothing.
 func ReadElizaPermissions(raw json.RawMessage) ElizaPermissions {
-	v, err := decode(raw, func(fieldPath) {})
+	v, err := decode(raw, func(fieldPath, int) {})
 	if err != nil {
 		v = value{}
 	}
@@ -92,7 +92,7 @@ func (p ElizaPermissions) Merge(over json.RawMessage) ElizaPermissions {
 	merged := ElizaPermissions{Host: maps.Clone(p.Host), Bun: maps.Clone(p.Bun), Isolation: p.Isolation}
 	maps.Copy(merged.Host, other.Host)
 	maps.Copy(merged.Bun, other.Bun)
-	if v, err := decode(over, func(fieldPath) {}); err == nil && v.word("isolation") != "" {
+	if v, err := decode(over, func(fieldPath, int) {}); err == nil && v.word("isolation") != "" {
 		merged.Isolation = other.Isolation
 	}
 	return merged

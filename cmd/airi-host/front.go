@@ -28,8 +28,9 @@ type front struct {
 // frontDrain is how long those that are asking may take once the host has ended.
 const frontDrain = time.Second
 
-// openFront opens the sockets of a host that serves, before anything is started. One
-// that is asked once has only those that it was told of. Its close must follow.
+// openFront opens the sockets of a host that serves, before anything is started, the code
+// of manifests too. One that is asked once has only those that it was told of. Its close
+// must follow.
 func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front, error) {
 	f := &front{listen: opts.listen}
 	f.guards.Store(&admin.Guard{})
@@ -54,10 +55,25 @@ func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front
 		}
 		f.guards.Store(&guard)
 	}
-	if f.control != nil || f.http != nil {
-		c.metrics = admin.NewMetrics()
+	return f, f.begin(c)
+}
+
+// begin lets the host be asked whether it lives, over HTTP. Who asks through the socket
+// waits for an answer until it knows its plugins.
+func (f *front) begin(c *cli) error {
+	if f.control == nil && f.http == nil {
+		return nil
 	}
-	return f, nil
+	log, err := c.logger()
+	if err != nil {
+		return errors.Join(err, f.close())
+	}
+	c.metrics = admin.NewMetrics()
+	f.server = admin.Starting(c.settings.api(), log)
+	if f.http != nil {
+		f.server.Serve(f.http, admin.Guard{Current: func() admin.Guard { return *f.guards.Load() }})
+	}
+	return nil
 }
 
 // serve lets the host be asked.
@@ -67,7 +83,6 @@ func (f *front) serve(c *cli, h *house, st *state) {
 	}
 	o := admin.Options{
 		Version: version(), State: f.dir, Roster: h.roster.list, Metrics: c.metrics, Log: h.log, Endpoints: c.settings.endpoints(),
-		Limits: c.settings.api(),
 		Start: func(ctx context.Context, plugin string) (actors.SessionInfo, error) {
 			return h.start(ctx, plugin)
 		},
@@ -88,12 +103,9 @@ func (f *front) serve(c *cli, h *house, st *state) {
 			return st.disabled.set(ctx, st.db, plugin, is)
 		}
 	}
-	f.server = admin.New(h.Host, o)
+	f.server.Run(h.Host, o)
 	if f.control != nil {
 		f.server.Serve(f.control, admin.Guard{})
-	}
-	if f.http != nil {
-		f.server.Serve(f.http, admin.Guard{Current: func() admin.Guard { return *f.guards.Load() }})
 	}
 }
 

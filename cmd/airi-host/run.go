@@ -136,14 +136,18 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	hangups := c.hangups(opts.once)
 	stop, now, release := interrupted(ctx, hangups == nil)
 	defer release()
+	f, err := c.openFront(stop, st, opts)
+	if err != nil {
+		return err
+	}
 	found, err := c.discover(stop, dirs)
 	switch {
 	case stop.Err() != nil && opts.once:
-		return errInterrupted
+		return errors.Join(errInterrupted, f.close())
 	case stop.Err() != nil:
-		return nil // nothing runs yet
+		return f.close() // nothing runs yet
 	case err != nil:
-		return err
+		return errors.Join(err, f.close())
 	}
 	all := found.Manifests
 	var passed []string
@@ -151,13 +155,9 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	c.printDisabled(passed)
 	watching, err := c.newWatching(opts.watch, dirs)
 	if err != nil {
-		return err
+		return errors.Join(err, f.close())
 	}
 	defer watching.close()
-	f, err := c.openFront(stop, st, opts)
-	if err != nil {
-		return err
-	}
 	h, err := c.open(all, st, opts.once)
 	if err != nil {
 		return errors.Join(err, f.close())
