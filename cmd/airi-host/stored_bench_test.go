@@ -145,7 +145,7 @@ func fillPlugin(ctx context.Context, db *store.DB, plugin string) error {
 			return err
 		}
 	}
-	if err := db.SetGrants(ctx, plugin, []string{"plugin.state.read"}); err != nil {
+	if err := db.SetGrants(ctx, plugin, []string{"plugin.state.read"}, nil); err != nil {
 		return err
 	}
 	if err := db.SetSubscription(ctx, store.Subscription{Plugin: plugin, Pattern: "issue.*"}); err != nil {
