@@ -71,6 +71,17 @@ func (b *crashBook) Remember(plugin string, r actors.CrashRecord) {
 	b.signal()
 }
 
+// forget drops what is known of a plugin, whose row in the store is gone.
+func (b *crashBook) forget(plugin string) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.known, plugin)
+	delete(b.changed, plugin)
+}
+
 func (b *crashBook) signal() {
 	select {
 	case b.wake <- struct{}{}:

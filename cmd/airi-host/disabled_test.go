@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,7 @@ import (
 func TestDisabled_outlivesTheHost(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *state {
-		st, err := (&cli{stateGiven: dir}).openState(t.Context(), false)
+		st, err := (&cli{stateGiven: dir, logLevel: "info", err: newOutput(io.Discard)}).openState(t.Context(), false)
 		require.NoError(t, err)
 		return st
 	}

@@ -91,6 +91,10 @@ func (s *state) forget(ctx context.Context, plugin, company string) (gone admin.
 		return gone, err
 	}
 	gone.Removed, err = s.disabled.forget(ctx, s.db, plugin)
+	if err == nil {
+		s.grants.forget(plugin)
+		s.crashes.forget(plugin)
+	}
 	return gone, err
 }
 

@@ -60,6 +60,14 @@ func (g *grants) load(ctx context.Context, db *store.DB) error {
 	return err
 }
 
+// forget has a plugin seen for the first time when it is started next; what is stored of it
+// is gone.
+func (g *grants) forget(plugin string) {
+	g.writing.Lock()
+	defer g.writing.Unlock()
+	g.known.Delete(plugin)
+}
+
 func (g *grants) get(plugin string) granted {
 	if one, ok := g.known.Load(plugin); ok {
 		return *one.(*granted)

@@ -66,8 +66,10 @@ func (c *cli) openState(ctx context.Context, once bool) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.configs.settings = c.settings
-	st.grants.settings = c.settings
+	if c.settings == nil { // a command that goes by none
+		c.settings = &settings{}
+	}
+	st.configs.settings, st.grants.settings = c.settings, c.settings
 	if st.temporary {
 		return st, st.configs.load(ctx, nil)
 	}
