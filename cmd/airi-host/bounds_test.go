@@ -124,6 +124,12 @@ var reached = map[string]reach{
 			"FollowBytes": "api.followBytes", "History": "api.history", "Body": "api.bodyBytes", "Command": "api.command",
 		}, nil,
 	},
+	"admin.Endpoints": {
+		func(s *settings) any { return s.endpoints() },
+		map[string]string{
+			"Body": "endpoints.maxBody", "Time": "endpoints.timeout", "Each": "endpoints.requests", "All": "endpoints.all", "Closed": "endpoints.closed",
+		}, nil,
+	},
 	"services.Options": {
 		func(s *settings) any {
 			return (&paperclip{st: &state{configs: configurations{settings: s}}, manifestOf: noManifest}).options(s)

@@ -51,6 +51,9 @@ var changes = []change{
 	{"services.series", admin.SettingRestart, "", ""},
 	{"services.*", admin.SettingApplied, "", ""},
 	{"queues.*", admin.SettingRestart, "", ""},
+	{"endpoints.*", admin.SettingRestart, "", ""},
+	{"grants.*", admin.SettingRestart, "", ""},
+	{"audit.*", admin.SettingRestart, "", ""},
 }
 
 // changeOf is what comes of a change of a field; false where nobody has said it.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -15,8 +16,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/actors/configuration"
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -170,20 +174,52 @@ func TestPaperclip_changesWithTheSettings(t *testing.T) {
 	require.Contains(t, status(), folder)
 }
 
-// pickyReloader reads settings again for a plugin that fails with some.
-func pickyReloader(t *testing.T) (*picky, *reloader, func(text string)) {
+// picky is a plugin that fails with a configuration that has "bad"; seen are all that it
+// was given.
+type picky struct {
+	*house
+	m    *manifest.Manifest
+	seen []string
+}
+
+// pickyReloader reads settings again, which write writes, for a host with that plugin.
+func pickyReloader(t *testing.T) (p *picky, r *reloader, write func(text string)) {
 	t.Helper()
-	p := newPicky(t)
 	file := filepath.Join(t.TempDir(), settingsName)
-	c := &cli{config: file, settings: p.configs.settings, logLevel: "info", err: newOutput(io.Discard), out: newOutput(io.Discard)}
+	c := &cli{stateGiven: t.TempDir(), config: file, settings: &settings{}, logLevel: "info", err: newOutput(io.Discard), out: newOutput(io.Discard)}
+	st, err := c.openState(t.Context(), false)
+	require.NoError(t, err)
+	builtin := "builtin:picky"
+	p = &picky{m: &manifest.Manifest{
+		Dialect: manifest.DialectAIRI, Name: "picky", File: "picky/plugin.json", Entrypoints: manifest.Entrypoints{Go: &builtin},
+	}}
+	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"picky": plugin.Define("picky").OnSetup(p.setup)}})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, host.Shutdown(context.Background()))
+		require.NoError(t, st.close())
+	})
 	log, err := c.logger()
 	require.NoError(t, err)
-	p.log = log
-	p.paperclip = &paperclip{st: &state{}}
-	f := &front{registrar: p.registrar, listen: listenOptions{by: func(string) bool { return false }}}
+	p.house = &house{
+		Host: host, log: log, configs: &st.configs, roster: newRoster([]*manifest.Manifest{p.m}, manifest.Options{}), paperclip: &paperclip{st: st},
+	}
+	f := &front{listen: listenOptions{by: func(string) bool { return false }}}
 	f.guards.Store(&admin.Guard{})
-	f.reloader = &reloader{c, p.house, f}
-	return p, f.reloader, func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
+	return p, newReloader(c, p.house, f, p.configurator(st.db)), func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
+}
+
+func (p *picky) setup(_ context.Context, s *plugin.Session) error {
+	var config map[string]any
+	if err := s.Config(&config); err != nil {
+		return err
+	}
+	text, _ := json.Marshal(config) // it was JSON
+	p.seen = append(p.seen, string(text))
+	if config["bad"] != nil {
+		return errors.New("this is bad")
+	}
+	return nil
 }
 
 func TestReloader_offersConfigurations(t *testing.T) {
@@ -207,7 +243,7 @@ func TestReloader_offersConfigurations(t *testing.T) {
 	write(`{"plugins": {"picky": {"config": {"bad": 3}}}}`)
 	want(admin.SettingRefused, "this is bad")
 	want(admin.SettingRefused, "this is bad") // it is asked again
-	require.JSONEq(t, `{"a": 2}`, string(p.configs.pluginConfig("picky", "")))
+	require.JSONEq(t, `{"a": 2}`, string(p.configs.Value("picky", "")))
 	p.m.Host.Configuration.Schema = json.RawMessage(`{"properties": {"a": {"type": "integer"}}}`)
 	write(`{"plugins": {"picky": {"config": {"a": "x"}}}}`)
 	want(admin.SettingRefused, "/a")
@@ -217,7 +253,8 @@ func TestReloader_offersConfigurations(t *testing.T) {
 		`{"a":1}`, `{"a":2}`, `{"bad":3}`, `{"a":2}`, `{"bad":3}`, `{"a":2}`, `{}`,
 	}, p.seen, "the schema alone has refused one")
 
-	require.NoError(t, p.set(t, `{"a":5}`))
+	_, err = r.configs.Commit(t.Context(), "picky", configuration.Change{Value: json.RawMessage(`{"a":5}`)})
+	require.NoError(t, err)
 	write(`{"plugins": {"picky": {"config": {"a": 6}, "companies": {"globex": {"config": {"a": 7}}}}}}`)
 	report, err := r.reload(t.Context())
 	require.NoError(t, err)
@@ -225,20 +262,19 @@ func TestReloader_offersConfigurations(t *testing.T) {
 		{Field: "plugins.picky.config", Effect: admin.SettingHidden, Message: "what was set by 'airi-host config set picky' goes before it"},
 		{Field: "plugins.picky.companies.globex.config", Effect: admin.SettingApplied},
 	}, report.Changes)
-	require.JSONEq(t, `{"a": 7}`, string(p.configs.pluginConfig("picky", "globex")))
+	require.JSONEq(t, `{"a": 7}`, string(p.configs.Value("picky", "globex")))
 }
 
-// Whoever changes a configuration meanwhile is waited for.
+// Settings are read by one at a time.
 func TestReloader_waitsForItsTurn(t *testing.T) {
-	p, r, write := pickyReloader(t)
+	_, r, write := pickyReloader(t)
 	write(`{}`)
-	release, err := p.take(t.Context())
-	require.NoError(t, err)
+	r.turn <- struct{}{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = r.reload(ctx)
+	_, err := r.reload(ctx)
 	require.ErrorIs(t, err, context.Canceled)
-	release()
+	<-r.turn
 	_, err = r.reload(t.Context())
 	require.NoError(t, err)
 }
