@@ -70,6 +70,13 @@
 // waited for. What a handler publishes that it hears itself comes behind, and is not
 // waited for either.
 //
+// # Configurations
+//
+// A session is started with one, held to the manifest's JSON Schemas; then the plugin is
+// asked about it, where its wire has a word for that. Package configuration below this one
+// changes it while the plugin runs, in steps of which [ConfigurationStatus] tells. A plugin
+// may ask to be configured or prepared anew itself (protocol.Heeding).
+//
 // # Limits
 //
 // Every wait has a limit ([Timeouts]) and every queue a bound ([Limits]); the zero

@@ -72,6 +72,12 @@
 // manifest does not declare; data, actions and events need no declaration. Environment
 // drivers are not served.
 //
+// # Configuration
+//
+// [Session.Config] decodes it, and OnSetup runs anew with each. OnValidate is asked before
+// the plugin is given one. [Session.Reconfigure] asks for another, [Session.Reannounce] to
+// be prepared anew.
+//
 // # Concurrency
 //
 // Hooks run one at a time. Handlers run concurrently with each other and with hooks,
