@@ -93,3 +93,15 @@ func TestPace_restsAfterMuch(t *testing.T) {
 	at = at.Add(roundsTime)
 	require.Zero(t, rest(0))
 }
+
+// Each kind has a place of its own.
+func TestPerKind_countsEveryKind(t *testing.T) {
+	var all perKind
+	var kinds Kind
+	for kind := range kindNames {
+		all.add(kind)
+		kinds |= kind
+		require.EqualValues(t, 1, all.of(kind), "%s", kind)
+	}
+	require.EqualValues(t, len(kindNames), all.of(kinds))
+}

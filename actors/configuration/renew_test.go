@@ -17,9 +17,9 @@ type renewing struct {
 }
 
 // withDefaults runs a test in a bubble of fake time.
-func withDefaults(t *testing.T, test func(t *testing.T, r *renewing)) {
+func withDefaults(t *testing.T, test func(r *renewing)) {
 	t.Helper()
-	within(t, func(t *testing.T, of *rig) {
+	within(t, func(of *rig) {
 		r := &renewing{rig: of}
 		r.Book.Defaults = func(string, string) (json.RawMessage, bool) {
 			if r.value == "" {
@@ -27,7 +27,7 @@ func withDefaults(t *testing.T, test func(t *testing.T, r *renewing)) {
 			}
 			return json.RawMessage(r.value), false
 		}
-		test(t, r)
+		test(r)
 	})
 }
 
@@ -47,7 +47,8 @@ func (r *renewing) wantRenewed(t *testing.T, value, effect string) {
 }
 
 func TestConfigurator_renewsWhatTheDefaultsSay(t *testing.T) {
-	withDefaults(t, func(t *testing.T, r *renewing) {
+	withDefaults(t, func(r *renewing) {
+		t := r.t
 		r.wantRenewed(t, `{"a":1}`, AtItsStart)
 		r.start(t)
 		r.wantRenewed(t, `{"a":2}`, Now)
@@ -65,7 +66,8 @@ func TestConfigurator_renewsWhatTheDefaultsSay(t *testing.T) {
 
 // What is refused is out of force before the plugin is given back what it had.
 func TestConfigurator_renewsNothingThatIsRefused(t *testing.T) {
-	withDefaults(t, func(t *testing.T, r *renewing) {
+	withDefaults(t, func(r *renewing) {
+		t := r.t
 		r.value = `{"a":1}`
 		r.start(t)
 		r.validate = noBad

@@ -92,7 +92,7 @@ func TestFollowJobs_followsPluginsThatAreReady(t *testing.T) {
 // A job that is called is run as one that is due: it is remembered, with the run's own
 // id, and refused while another run has not ended.
 func TestTimetable_runsJobsThatAreCalled(t *testing.T) {
-	db, err := openStore(t.Context(), t.TempDir())
+	db, err := openStore(t.Context(), t.TempDir(), store.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, db.Close()) }()
 	begun, goOn := make(chan plugin.Run), make(chan struct{})

@@ -39,7 +39,7 @@ func TestSettings_telemetryHeadersAreForNobodyElse(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("A: secret"), 0o644)) //nolint:gosec // that is what is refused
 	require.NoError(t, os.Chmod(file, 0o644))
 	read := func(where manifest.TokenSource) (map[string]string, error) {
-		s := &settings{manifest.Settings{Telemetry: manifest.TelemetrySettings{Endpoint: "http://localhost", Headers: where}}}
+		s := &settings{Settings: manifest.Settings{Telemetry: manifest.TelemetrySettings{Endpoint: "http://localhost", Headers: where}}}
 		return s.telemetryHeaders()
 	}
 	_, err := read(manifest.TokenSource{File: file})
@@ -77,7 +77,7 @@ func TestTelemetry_reachesTheCollector(t *testing.T) {
 		came <- r.URL.Path + " " + string(body)
 	}))
 	defer collector.Close()
-	s := &settings{manifest.Settings{Telemetry: manifest.TelemetrySettings{Endpoint: collector.URL}}}
+	s := &settings{Settings: manifest.Settings{Telemetry: manifest.TelemetrySettings{Endpoint: collector.URL}}}
 	sender, err := s.openTelemetry("id", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	metrics := admin.NewMetrics()
