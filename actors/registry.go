@@ -131,6 +131,8 @@ func (r *registry) receive(msg any) {
 		r.onWatchNeeds(m)
 	case unwatchNeeds:
 		r.onUnwatchNeeds(m)
+	case probed:
+		m.reply <- struct{}{}
 	default:
 		r.host.log.Error("unhandled message", "actor", "registry", "message", fmt.Sprintf("%T", m))
 	}

@@ -54,6 +54,8 @@ func (r *router) receive(msg any) {
 		r.onUnsubscribe(m)
 	case endAll:
 		r.onEndAll(m)
+	case probed:
+		m.reply <- struct{}{}
 	default:
 		r.log.Error("unhandled message", "actor", "router", "message", m)
 	}

@@ -186,6 +186,7 @@ func lineOf(text []byte) []byte {
 // query reads the parameters of a request, and refuses those that it does not know.
 type query struct {
 	lines   int
+	since   time.Time
 	follow  bool
 	kind    string
 	plugin  string
@@ -210,6 +211,10 @@ func queryOf(r *http.Request, known ...string) (q query, err error) {
 		case "follow":
 			if q.follow, err = strconv.ParseBool(value); err != nil {
 				return q, invalid("?follow=%s: expected true or false", value)
+			}
+		case "since":
+			if q.since, err = time.Parse(time.RFC3339, value); err != nil {
+				return q, invalid("?since=%s: expected a time such as 2026-01-31T12:00:00Z", value)
 			}
 		case "kind":
 			q.kind = value

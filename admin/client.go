@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/protocol"
@@ -110,13 +111,16 @@ func (c *Client) Events(ctx context.Context, kinds string, n int, follow bool, l
 }
 
 // Logs is as Events for the log of a plugin, "" for all of them; n of 0 is for a
-// hundred lines.
-func (c *Client) Logs(ctx context.Context, plugin string, n int, follow bool, line func([]byte) error) error {
+// hundred lines. What was said before since is left out; zero stands for any time.
+func (c *Client) Logs(ctx context.Context, plugin string, n int, since time.Time, follow bool, line func([]byte) error) error {
 	path := "/logs?"
 	if plugin != "" {
 		path = "/plugins/" + url.PathEscape(plugin) + path
 	}
 	query := url.Values{"lines": {strconv.Itoa(n)}, "follow": {strconv.FormatBool(follow)}}
+	if !since.IsZero() {
+		query.Set("since", since.Format(time.RFC3339Nano))
+	}
 	return c.lines(ctx, http.MethodGet, path+query.Encode(), nil, line)
 }
 

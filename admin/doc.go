@@ -19,7 +19,7 @@
 //	GET  /api/v1/host                     HostInfo
 //	GET  /api/v1/plugins                  PluginList: all plugins, also those that are stopped
 //	GET  /api/v1/plugins/NAME             PluginDetail, by a plugin's name or a session's id
-//	GET  /api/v1/plugins/NAME/logs        the end of its log; ?lines=N ?follow=true
+//	GET  /api/v1/plugins/NAME/logs        the end of its log; ?lines=N ?follow=true ?since=TIME
 //	POST /api/v1/plugins/NAME/start       PluginInfo, when it is ready or waits for its configuration
 //	POST /api/v1/plugins/NAME/stop        PluginInfo, when nothing of it runs any more
 //	POST /api/v1/plugins/NAME/reload      PluginInfo, as for start
@@ -39,7 +39,7 @@
 //	POST /api/v1/reload                   SettingsReload: the settings are read again
 //	GET  /api/v1/jobs                     JobList, each with its last runs; ?plugin=NAME ?lines=RUNS
 //	POST /api/v1/call                     CallRequest; the result is the body
-//	GET  /api/v1/logs                     the end of all plugins' logs; ?lines=N ?follow=true
+//	GET  /api/v1/logs                     the end of all plugins' logs; ?lines=N ?follow=true ?since=TIME
 //	GET  /api/v1/events                   what has happened of late; ?lines=N ?follow=true ?kind=KIND
 //	GET  /api/v1/ready                    Readiness, as /readyz, with status 200 in any case
 //

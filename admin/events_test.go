@@ -105,7 +105,7 @@ func TestLogs_areFollowedWithoutAGapOrADouble(t *testing.T) {
 	}
 	talk(3)
 	var tail []string
-	require.NoError(t, r.Logs(t.Context(), "talker", 2, false, func(line []byte) error {
+	require.NoError(t, r.Logs(t.Context(), "talker", 2, time.Time{}, false, func(line []byte) error {
 		tail = append(tail, string(line))
 		return nil
 	}))
@@ -113,14 +113,14 @@ func TestLogs_areFollowedWithoutAGapOrADouble(t *testing.T) {
 	require.Contains(t, tail[1], "i=2")
 
 	lines, _ := following(t, func(ctx context.Context, line func([]byte) error) error {
-		return r.Logs(ctx, "", 1, true, line)
+		return r.Logs(ctx, "", 1, time.Time{}, true, line)
 	})
 	require.Contains(t, next(t, lines).Text, "i=2")
 	go talk(2) // it may be written before or after the follower listens
 	require.Contains(t, next(t, lines).Text, "i=0")
 	require.Contains(t, next(t, lines).Text, "i=1")
 
-	err := r.Logs(t.Context(), "nobody", 0, false, nil)
+	err := r.Logs(t.Context(), "nobody", 0, time.Time{}, false, nil)
 	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
 	for path, text := range map[string]string{
 		"/logs?lines=many": "?lines=many: expected a number", "/logs?follow=perhaps": "expected true or false", "/logs?tail=3": "?tail: there is no such parameter here; there are: lines, follow",

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/airi-host/airi-host/actors"
 )
@@ -16,7 +17,7 @@ const logQueue = 4096
 
 // getLogs answers with the end of one plugin's log, or of all.
 func (s *Server) getLogs(w http.ResponseWriter, r *http.Request) error {
-	q, err := queryOf(r, "lines", "follow")
+	q, err := queryOf(r, "lines", "follow", "since")
 	if err != nil {
 		return err
 	}
@@ -33,27 +34,14 @@ func (s *Server) getLogs(w http.ResponseWriter, r *http.Request) error {
 	}
 	if !q.follow {
 		beginLines(w)
-		return writeLines(w, encodeLog(s.logOf(plugin, q.lines)))
+		return writeLines(w, encodeLog(s.logOf(plugin, q.lines, q.since)))
 	}
 	f, err := s.followers.admit()
 	if err != nil {
 		return err
 	}
 	defer s.followers.leave(f)
-	return s.followLog(w, r, f, plugin, q.lines)
-}
-
-// logOf is the end of a plugin's log, or of all logs in the order of time.
-func (s *Server) logOf(plugin string, n int) []actors.Logged {
-	if plugin != "" {
-		return s.host.Logs(plugin, n)
-	}
-	var all []actors.Logged
-	for _, one := range s.plugins() {
-		all = append(all, s.host.Logs(one.Plugin, n)...)
-	}
-	slices.SortStableFunc(all, func(a, b actors.Logged) int { return a.At.Compare(b.At) })
-	return all[max(0, len(all)-n):]
+	return s.followLog(w, r, f, plugin, q)
 }
 
 func encodeLog(list []actors.Logged) [][]byte {
@@ -67,14 +55,28 @@ func encodeLog(list []actors.Logged) [][]byte {
 }
 
 // followLog shows the end of a log and then what comes.
-func (s *Server) followLog(w http.ResponseWriter, r *http.Request, f *feed, plugin string, n int) error {
-	tail := s.talk.join(f, plugin, func(n int) []actors.Logged { return s.logOf(plugin, n) }, n)
+func (s *Server) followLog(w http.ResponseWriter, r *http.Request, f *feed, plugin string, q query) error {
+	before := s.logOf(plugin, q.lines, q.since) // from a disk, for which nobody who follows waits
+	tail := s.talk.join(f, plugin, func(n int) []actors.Logged { return s.kept(plugin, n, q.since) }, q.lines)
 	defer s.talk.leave(f)
+	tail = joined(before, tail, q.lines)
 	beginLines(w)
 	if err := writeLines(w, encodeLog(tail)); err != nil {
 		return err
 	}
 	return s.follow(w, r, f)
+}
+
+// kept is what the host itself has of logs, in the order of time.
+func (s *Server) kept(plugin string, n int, since time.Time) []actors.Logged {
+	var all []actors.Logged
+	for _, one := range s.plugins() {
+		if plugin == "" || one.Plugin == plugin {
+			all = append(all, s.host.Logs(one.Plugin, n)...)
+		}
+	}
+	all = slices.DeleteFunc(all, func(e actors.Logged) bool { return e.At.Before(since) })
+	return lastOf(all, n)
 }
 
 // talk hands on what plugins say to those who follow it. While there is one, one

@@ -135,7 +135,8 @@ var (
 func (standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descInfo, descStarted, descSessions, descFlight, descBusy, descCrashes, descGivenUp, descDropped, descOffers,
-		descFollow, descWaiting, descMissed, descGrants, descAudit, descAuditing, descAsked, descAnswered, descHeaders,
+		descFollow, descWaiting, descMissed, descLogBytes, descLogWaiting, descLogFailing, descLogDropped,
+		descGrants, descAudit, descAuditing, descAsked, descAnswered, descHeaders,
 	} {
 		to <- d
 	}
@@ -185,6 +186,7 @@ func (c standing) Collect(to chan<- prometheus.Metric) {
 	put(descFollow, prometheus.GaugeValue, float64(n))
 	put(descWaiting, prometheus.GaugeValue, float64(waiting))
 	put(descMissed, prometheus.CounterValue, float64(missed))
+	s.logMetrics(put)
 	put(descAsked, prometheus.GaugeValue, float64(s.endpoints.busy()))
 	for class := 2; class <= 5; class++ {
 		put(descAnswered, prometheus.CounterValue, float64(s.endpoints.answers[class].Load()), string(rune('0'+class))+"xx")

@@ -36,6 +36,8 @@ type PluginDetail struct {
 	// Disabled is PluginInfo's, Unapproved too.
 	Disabled   bool     `json:"disabled,omitempty"`
 	Unapproved []string `json:"unapproved,omitempty"`
+	// LogFile is where its log is kept; nil for nowhere.
+	LogFile *LogFile `json:"logFile,omitempty"`
 }
 
 // CapabilityList has what is offered, and by whom.
@@ -129,7 +131,7 @@ func (s *Server) getPlugin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil { // it is stopped
 		detail = actors.Inspection{SessionInfo: one.SessionInfo, Offers: []capability.Offer{}, Log: s.host.Logs(one.Plugin, inspectedLines)}
 	}
-	return answer(w, http.StatusOK, PluginDetail{detail, one.Disabled, one.Unapproved})
+	return answer(w, http.StatusOK, PluginDetail{detail, one.Disabled, one.Unapproved, s.fileOf(one.Plugin)})
 }
 
 // inspectedLines is how much of a stopped plugin's log is shown, as Host.Inspect does.

@@ -38,6 +38,8 @@ type Options struct {
 	ReloadSettings func(context.Context) (SettingsReload, error)
 	// Configurations can be looked at and changed; nil for none.
 	Configurations Configurations
+	// LogFiles are where plugins' logs are kept; nil for nowhere.
+	LogFiles LogFiles
 	// Forget removes what is kept of a plugin or for a company, the other of the two being
 	// "", and fails where it is in use; nil refuses.
 	Forget func(ctx context.Context, plugin, company string) (Forgotten, error)

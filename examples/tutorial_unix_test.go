@@ -28,7 +28,17 @@ const patience = 3 * time.Minute
 // "…" stands for anything: for any lines, where it is alone on one.
 func TestTutorial_isTrue(t *testing.T) {
 	needNode(t)
-	page, err := os.ReadFile(filepath.Join(root, "docs", "tutorial.md"))
+	follow(t, "tutorial.md")
+}
+
+// So is the operator's page. There a command that stays is left running (console serving)
+// until it is interrupted (console stopped), as in another terminal; what needs a machine
+// of its own (sh) is not run.
+func TestOperating_isTrue(t *testing.T) { follow(t, "operating.md") }
+
+func follow(t *testing.T, name string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root, "docs", name))
 	require.NoError(t, err)
 	r := newReader(t)
 	blocks := blocksOf(t, string(page))
@@ -39,8 +49,16 @@ func TestTutorial_isTrue(t *testing.T) {
 			for _, c := range commandsOf(t, b) {
 				r.run(t, c)
 			}
+		case "console serving":
+			r.serve(t, commandsOf(t, b)[0])
+		case "console stopped":
+			r.stop(t)
+			for _, c := range commandsOf(t, b) {
+				r.run(t, c)
+			}
 		case "terminal":
 			r.watch(t, commandsOf(t, b)[0])
+		case "sh":
 		default:
 			r.write(t, b)
 		}
@@ -106,6 +124,9 @@ func commandsOf(t *testing.T, b block) (all []command) {
 type reader struct {
 	dir string
 	env []string
+	// serving is a command that stays; rest closes when all that it prints was read.
+	serving *exec.Cmd
+	rest    chan struct{}
 }
 
 // newReader makes a copy of the repository out of links, with nothing in mine/, and a
@@ -124,7 +145,7 @@ func newReader(t *testing.T) *reader {
 		}
 	}
 	bin := t.TempDir()
-	return &reader{dir, append(os.Environ(),
+	return &reader{dir: dir, env: append(os.Environ(),
 		"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "GOBIN="+bin, "XDG_STATE_HOME="+t.TempDir(),
 		"GOFLAGS=-trimpath", // so that go finds what it has built in another such copy
 		"TERM=xterm-256color", "NO_COLOR=")}
@@ -160,6 +181,34 @@ func (r *reader) start(t *testing.T, line string, output *os.File, group *syscal
 		_ = cmd.Wait()
 	})
 	return cmd
+}
+
+// serve starts a command and leaves it running once it has printed what is shown.
+func (r *reader) serve(t *testing.T, c command) {
+	t.Helper()
+	out, in, err := os.Pipe()
+	require.NoError(t, err)
+	r.serving = r.start(t, "exec "+c.line, in, &syscall.SysProcAttr{Setpgid: true})
+	printed := &lines{s: bufio.NewScanner(out)}
+	for _, shown := range c.shown {
+		if shown != "…" {
+			printed.want(t, c.line, shown, true)
+		}
+	}
+	r.rest = make(chan struct{})
+	go func() {
+		defer close(r.rest)
+		defer func() { _ = out.Close() }()
+		printed.rest()
+	}()
+}
+
+// stop interrupts it.
+func (r *reader) stop(t *testing.T) {
+	t.Helper()
+	require.NoError(t, syscall.Kill(-r.serving.Process.Pid, syscall.SIGINT))
+	<-r.rest
+	require.NoError(t, r.serving.Wait())
 }
 
 // run compares all that a command prints with what is shown; at ^C it is interrupted.

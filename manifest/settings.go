@@ -36,6 +36,8 @@ type Settings struct {
 	Limits HostLimits
 	// Timeouts are how long plugins are waited for; a manifest's beat them.
 	Timeouts HostTimeouts
+	// Logs are about the files of plugins' logs.
+	Logs LogFileSettings
 	// StartLimit is how long the start of all plugins may take before it is reported.
 	StartLimit time.Duration
 	// Watch says when plugins whose files change are reloaded.

@@ -34,6 +34,7 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 	{"restart", "", nested(func(s *Settings) *RestartSettings { return &s.Restart }, &restartShape)},
 	{"limits", "", nested(func(s *Settings) *HostLimits { return &s.Limits }, &hostLimitsShape)},
 	{"timeouts", "", nested(func(s *Settings) *HostTimeouts { return &s.Timeouts }, &hostTimeoutsShape)},
+	{"logs", "", nested(func(s *Settings) *LogFileSettings { return &s.Logs }, &logFilesShape)},
 	{"startLimit", "", timeout(func(s *Settings) *time.Duration { return &s.StartLimit })},
 	{"watch", "", nested(func(s *Settings) *WatchSettings { return &s.Watch }, &watchShape)},
 	{"drain", "", timeout(func(s *Settings) *time.Duration { return &s.Drain })},

@@ -70,6 +70,7 @@ func TestSettingsSchema_hasTheReadersNames(t *testing.T) {
 	wantShape(t, listenShape, root.Defs["listen"])
 	wantShape(t, tokenShape, root.Defs["token"])
 	wantShape(t, logShape, root.Defs["log"])
+	wantShape(t, logFilesShape, root.Defs["logs"])
 	wantShape(t, runtimesShape, root.Defs["runtimes"])
 	wantShape(t, declaredFolderShape, root.Defs["folder"])
 	wantShape(t, companyFolderShape, root.Defs["companyFolder"])
@@ -103,6 +104,12 @@ func TestSettingsSchema_hasTheReadersLimits(t *testing.T) {
 	require.EqualValues(t, MaxFrameBytes, limits["eventBytes"].Maximum)
 	require.EqualValues(t, MaxCount, limits["owedFrames"].Maximum)
 	require.EqualValues(t, MaxFrameBytes, limits["owedBytes"].Maximum)
+	logs := defs["logs"].Properties
+	for _, name := range []string{"maxBytes", "total"} {
+		require.EqualValues(t, MinLogBytes, logs[name].Minimum)
+		require.EqualValues(t, MaxLogBytes, logs[name].Maximum)
+	}
+	require.EqualValues(t, MaxLogFiles, logs["files"].Maximum)
 	require.EqualValues(t, 8760, MaxCPUTime/time.Hour)
 	require.EqualValues(t, 87600, MaxAge/time.Hour)
 	require.EqualValues(t, MaxCount, defs["count"].Maximum)
@@ -158,6 +165,8 @@ func TestSettings_refusedByReaderAndSchema(t *testing.T) {
 		`{"store": {"runAge": "soon"}}`:                                       `store.runAge: expected a time from 1s to 87600h, as text ("90s") or in whole milliseconds (90000), found "soon"`,
 		`{"store": {"auditAge": 999}}`:                                        `store.auditAge: expected a time from 1s to 87600h, as text ("90s") or in whole milliseconds (90000), found a number, 999`,
 		`{"api": {"requests": 1000001}}`:                                      `api.requests: expected a whole number from 1 to 1000000, found a number, 1000001`,
+		`{"logs": {"files": 101}}`:                                            `logs.files: expected a whole number from 1 to 100, found a number, 101`,
+		`{"logs": {"dir": ""}}`:                                               `logs.dir: expected the absolute path of a directory, e.g. "/var/log/airi-host", found ""`,
 		`{"drain": "soon"}`:                                                   `drain: expected a time above 0 and up to 1h, as text ("5s") or in whole milliseconds (5000), found "soon"`,
 	} {
 		t.Run(data, func(t *testing.T) {

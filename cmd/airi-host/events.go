@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +62,7 @@ func (c *cli) lineShower(ctx context.Context, host *admin.Client) (func([]byte) 
 	if err != nil {
 		return nil, err
 	}
-	l := layout{color: c.out.color}
+	l := layout{color: c.out.color, today: time.Now()}
 	for _, one := range list {
 		l.names = max(l.names, min(maxNames, len([]rune(one.Plugin))))
 	}
@@ -142,5 +144,19 @@ func (l layout) dropped(e actors.Dropped) string {
 }
 
 func (l layout) logged(e actors.Logged) string {
-	return l.line(e.At.Local(), e.Plugin, levelName(e.Level)+"  "+printable(e.Text))
+	first, more, _ := strings.Cut(e.Text, "\n")
+	text := l.line(e.At.Local(), e.Plugin, levelName(e.Level)+"  "+printable(first))
+	if more == "" {
+		return text
+	}
+	for line := range strings.SplitSeq(more, "\n") { // of a trace
+		text += "\n    " + blanks(line)
+	}
+	return text
+}
+
+// blanks is printable text with the blanks at its beginning as they are.
+func blanks(line string) string {
+	text := strings.TrimLeft(line, " \t")
+	return strings.ReplaceAll(line[:len(line)-len(text)], "\t", "    ") + printable(text)
 }

@@ -90,6 +90,9 @@ func (f *front) serve(c *cli, h *house, st *state) {
 			return h.reload(ctx, plugin, session)
 		},
 	}
+	if h.kept != nil {
+		o.LogFiles = h.kept
+	}
 	if st.db != nil {
 		configs := h.configurator(st.db)
 		o.Configurations, o.Forget = configuring{configs, st.trail}, h.forget(configs, st)

@@ -35,6 +35,8 @@ type house struct {
 	roster *roster
 	// configs are their configurations.
 	configs *configurations
+	// kept is where plugins' logs are kept; nil for nowhere.
+	kept *logFiles
 	// paperclip are the services of its workers.
 	paperclip *paperclip
 	// telemetry is where spans and events are sent to.
@@ -62,9 +64,11 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		log: log, node: &bridge.Node{Program: c.settings.Runtimes.Node}, roster: newRoster(list, c.manifests(true)),
 		configs: &st.configs, grants: &st.grants,
 	}
-	var hidden *hush // nil unless frames are logged
-	if debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug) {
+	var hidden *hush
+	taps := debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug)
+	if taps || c.keepsLogs(st) {
 		hidden = newHush(c.settings)
+		hidden.textOnly = !taps
 	}
 	mark, _ := ownMark() // so that the next host that serves ends what this one leaves
 	if !once {
@@ -119,10 +123,15 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		Denied:    st.denied,
 	}
 	h.telemetry.into(&options)
-	if h.Host, err = actors.New(options); err != nil {
+	if h.Host, err = actors.New(options); err == nil && c.keepsLogs(st) {
+		if h.kept, err = c.keepLogs(h.Host, st, hidden, log); err != nil {
+			err = errors.Join(err, h.Shutdown(context.Background()), h.node.Close())
+		}
+	}
+	if err != nil {
 		h.telemetry.close(log)
 	}
-	if err == nil && hidden != nil {
+	if err == nil && taps {
 		h.tapped = tapWire(h.Host, dialects, h.roster.dialect, log, hidden, c.settings.queues().frames)
 	}
 	return h, err
@@ -139,6 +148,9 @@ func (h *house) close(now context.Context, drain time.Duration) error {
 	}
 	if ctx.Err() != nil {
 		h.log.Warn("what did not stop in time was killed", "drain", drain.String(), "interrupted", now.Err() != nil)
+	}
+	if err := h.kept.close(); err != nil {
+		h.log.Warn("not all that plugins said is kept", "error", err)
 	}
 	h.telemetry.close(h.log)
 	return errors.Join(err, h.node.Close())

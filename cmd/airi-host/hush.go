@@ -11,14 +11,21 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 )
 
-// hush hides from logged frames what no name gives away: the secrets that were given
-// out, and the configurations. It is there only while frames are logged, since nothing
-// else keeps a secret.
+// hush hides from logged frames, and from what is kept of plugins' logs, what no name
+// gives away: the secrets that were given out, and in frames the configurations. It is
+// there only while one of both is done, since nothing else keeps a secret.
 type hush struct {
 	mu sync.Mutex
 	// configs are whole values, as compact JSON; secrets are texts within strings.
 	configs, secrets hidden
+	// textOnly is for one that hides nothing in frames.
+	textOnly bool
+	// given are the secrets in the order in which they came, at most mostSecrets.
+	given []string
 }
+
+// mostSecrets is how many secrets are hidden: those that were given out last.
+const mostSecrets = 1000
 
 // hidden are texts, the longest first, so that one that begins another one hides no
 // part of it alone.
@@ -54,7 +61,7 @@ func newHush(s *settings) *hush {
 // config hides a configuration, unless there is nothing in it.
 func (h *hush) config(config json.RawMessage) {
 	var compact bytes.Buffer
-	if json.Compact(&compact, config) != nil || compact.Len() <= len(`{}`) {
+	if h.textOnly || json.Compact(&compact, config) != nil || compact.Len() <= len(`{}`) {
 		return
 	}
 	h.mu.Lock()
@@ -84,8 +91,40 @@ func (h *hush) secret(text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, quoted := range []string{strings.TrimSuffix(plain.String(), "\n"), string(escaped)} {
-		h.secrets.add(quoted[1 : len(quoted)-1])
+		h.remember(quoted[1 : len(quoted)-1])
 	}
+}
+
+// remember hides a secret, and forgets the oldest where there are too many.
+func (h *hush) remember(secret string) {
+	if slices.Contains(h.secrets, secret) {
+		return
+	}
+	h.secrets.add(secret)
+	h.given = append(h.given, secret)
+	if len(h.given) > mostSecrets {
+		oldest := h.given[0]
+		h.given = slices.Delete(h.given, 0, 1)
+		h.secrets = slices.DeleteFunc(h.secrets, func(s string) bool { return s == oldest })
+	}
+}
+
+// leastSecret is how long a secret is that is hidden in any text, in bytes: a shorter one
+// would take others' words with it.
+const leastSecret = 4
+
+// cover hides secrets in a text. A nil hush hides none.
+func (h *hush) cover(text string) string {
+	if h == nil {
+		return text
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	long := h.secrets
+	for len(long) > 0 && len(long[len(long)-1]) < leastSecret {
+		long = long[:len(long)-1]
+	}
+	return long.over(text, "[masked]")
 }
 
 // show returns a frame as it may be logged. A nil hush hides what the names of members

@@ -58,6 +58,7 @@ func (c *cli) printInspection(d admin.PluginDetail, now time.Time) {
 		{"waits for", strings.Join(d.Waits, ", ")},
 		{"grants", awaitsApproval(d.Plugin, d.Unapproved)},
 		{"dropped", countsOf(d.Dropped)},
+		{"log file", logFileOf(d.LogFile)},
 	}
 	for _, f := range facts {
 		if f[1] != "" {
@@ -74,6 +75,20 @@ func (c *cli) printInspection(d admin.PluginDetail, now time.Time) {
 	for _, line := range d.Log {
 		c.say("%s", layout{names: len([]rune(d.Plugin))}.logged(line))
 	}
+}
+
+func logFileOf(f *admin.LogFile) string {
+	if f == nil {
+		return ""
+	}
+	words := []string{f.Path}
+	if f.Dropped > 0 {
+		words = append(words, plural(int(f.Dropped), "line is missing", "lines are missing"))
+	}
+	if f.Error != "" {
+		words = append(words, "it cannot be written: "+f.Error)
+	}
+	return strings.Join(words, "; ")
 }
 
 func disabledWord(is bool) string {

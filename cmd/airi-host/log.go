@@ -30,12 +30,6 @@ func (c *cli) level() (slog.Level, error) {
 	return level, nil
 }
 
-// The values of the setting log.format.
-const (
-	formatText = "text"
-	formatJSON = "json"
-)
-
 // debugWire is the item of AIRI_HOST_DEBUG that logs frames.
 const debugWire = "wire"
 
@@ -44,11 +38,43 @@ func debugs(item string) bool {
 	return slices.Contains(strings.Split(os.Getenv("AIRI_HOST_DEBUG"), ","), item)
 }
 
-// logger writes to standard error, in the format of the settings, else as JSON where
-// JSON was asked for, for people on a terminal, else as plain text. Its level is that of
+// The formats of logs. Auto is what the settings say, else JSON where output is, for people
+// on a terminal, else plain text.
+const (
+	formatAuto = "auto"
+	formatTint = "tint"
+	formatText = "text"
+	formatJSON = "json"
+)
+
+// format is --log-format, or what it comes to.
+func (c *cli) format() (string, error) {
+	switch c.logFormat {
+	case formatTint, formatText, formatJSON:
+		return c.logFormat, nil
+	case formatAuto, "":
+	default:
+		return "", usageError{fmt.Errorf("--log-format %q: expected auto, tint, text or json", c.logFormat)}
+	}
+	switch said := c.settings.now().Log.Format; {
+	case said != "":
+		return said, nil
+	case c.json():
+		return formatJSON, nil
+	case c.err.terminal:
+		return formatTint, nil
+	}
+	return formatText, nil
+}
+
+// logger writes to standard error, in the format that was asked for. Its level is that of
 // c.logs, which is set here.
 func (c *cli) logger() (*slog.Logger, error) {
 	level, err := c.level()
+	if err != nil {
+		return nil, err
+	}
+	format, err := c.format()
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +83,10 @@ func (c *cli) logger() (*slog.Logger, error) {
 	}
 	c.logs.Set(level)
 	plain := &slog.HandlerOptions{Level: c.logs}
-	switch format := c.settings.now().Log.Format; {
-	case format == formatText:
-		return slog.New(slog.NewTextHandler(c.err, plain)), nil
-	case format == formatJSON || c.json():
+	switch format {
+	case formatJSON:
 		return slog.New(slog.NewJSONHandler(c.err, plain)), nil
-	case c.err.terminal:
+	case formatTint:
 		return slog.New(cleaner{tint.NewTextHandler(c.err, &tint.Options{
 			Level: c.logs, TimeFormat: timeFormat, NoColor: !c.err.color,
 		})}), nil

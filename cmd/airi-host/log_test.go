@@ -50,6 +50,32 @@ func TestLogger_isPlainTextOrJSONElsewhere(t *testing.T) {
 	require.Contains(t, b.String(), `"level":"WARN","msg":"a \u001b[44m b"`)
 }
 
+func TestFormat_isWhatWasAskedFor(t *testing.T) {
+	for _, one := range []struct {
+		given, output string
+		terminal      bool
+		want          string
+	}{
+		{"", outputText, false, formatText},
+		{formatAuto, outputText, true, formatTint},
+		{formatAuto, outputJSON, true, formatJSON},
+		{formatText, outputJSON, true, formatText},
+		{formatJSON, outputText, false, formatJSON},
+		{formatTint, outputText, false, formatTint},
+	} {
+		var b bytes.Buffer
+		c := &cli{out: newOutput(&b), err: newOutput(&b), output: one.output, logLevel: "info", logFormat: one.given}
+		c.err.terminal = one.terminal
+		format, err := c.format()
+		require.NoError(t, err)
+		require.Equal(t, one.want, format)
+		log, err := c.logger()
+		require.NoError(t, err)
+		log.Info("hello")
+		require.Equal(t, one.want == formatJSON, b.Bytes()[0] == '{', b.String())
+	}
+}
+
 func TestLevel_isDebugWhereFramesAreToBeSeen(t *testing.T) {
 	c := &cli{logLevel: "info"}
 	wantLevel := func(want slog.Level) {

@@ -1,17 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/services/logs"
 )
 
-const logsText = `Show the end of what plugins have logged and written: of the one with the NAME, or of all.
+const logsText = `Show the end of what plugins have logged and written: of the one with the NAME, or of all,
+what was said before the host began among it. The host keeps it in files, in the folder logs
+of its state directory unless its settings say otherwise; where no host runs, the files are
+read.
+
+--since leaves out what is older: than a time (2026-01-31T12:00:00Z, 2026-01-31), or than as
+much as a duration ago (10m). It shows all there is since then, unless -n says how much.
 
 With -f what comes is shown too, until Ctrl-C or the host's end. Whoever reads too slowly
 misses lines, and is told how many. With --output json the lines are objects, {"event":"log",…}
@@ -33,34 +46,126 @@ func checkLines(n int) error {
 	return nil
 }
 
+// mostLines is how many lines a host shows at most.
+const mostLines = 100_000
+
+// logsOptions are the flags of logs.
+type logsOptions struct {
+	plugin string
+	lines  int
+	follow bool
+	since  time.Time
+	from   string
+}
+
 func (c *cli) logsCommand() *cobra.Command {
-	var lines int
-	var follow bool
+	var o logsOptions
+	var since string
 	cmd := &cobra.Command{
 		Use:     "logs [NAME]",
-		Short:   "Show what the running host's plugins say",
+		Short:   "Show what plugins say, and have said",
 		Long:    logsText,
-		Example: "  airi-host logs -f greeter",
+		Example: "  airi-host logs -f greeter\n  airi-host logs --since 1h",
 		Args:    c.arguments(0, 1, "at most one NAME, a plugin's"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkLines(lines); err != nil {
+			if err := checkLines(o.lines); err != nil {
 				return err
 			}
-			var plugin string
-			if len(args) > 0 {
-				plugin = args[0]
+			var err error
+			if o.since, err = sinceOf(since, time.Now()); err != nil {
+				return err
 			}
-			return c.follow(cmd.Context(), follow, func(ctx context.Context, host *admin.Client) error {
-				show, err := c.lineShower(ctx, host)
-				if err != nil {
-					return err
-				}
-				return host.Logs(ctx, plugin, lines, follow, show)
-			})
+			if since != "" && !cmd.Flags().Changed("lines") {
+				o.lines = mostLines
+			}
+			if len(args) > 0 {
+				o.plugin = args[0]
+			}
+			return c.showLogs(cmd.Context(), o)
 		},
 	}
-	linesFlag(cmd, &lines, &follow)
+	linesFlag(cmd, &o.lines, &o.follow)
+	cmd.Flags().StringVar(&since, "since", "", "leave out what is older: a time, or a duration such as 10m")
+	cmd.Flags().StringVar(&o.from, "from", "", "read the files of this directory, and ask no host")
 	return cmd
+}
+
+// sinceOf reads --since; "" is the zero time.
+func sinceOf(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(-d), nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
+		if at, err := time.ParseInLocation(form, text, time.Local); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, usageError{fmt.Errorf("--since %q: expected a time such as 2026-01-31T12:00:00Z or 2026-01-31, or a duration such as 10m", text)}
+}
+
+// showLogs asks the running host or, where there is none, reads its files.
+func (c *cli) showLogs(ctx context.Context, o logsOptions) error {
+	if o.from != "" {
+		if o.follow {
+			return usageError{errors.New("--from reads files as they are: leave out -f")}
+		}
+		return c.printLogs(o.from, o)
+	}
+	dir, err := c.stateOf()
+	if err != nil {
+		return err
+	}
+	kept := filepath.Join(dir, logFolder)
+	if _, never := os.Stat(kept); never == nil && !o.follow && !running(ctx, dir) {
+		return c.printLogs(kept, o)
+	}
+	return c.follow(ctx, o.follow, func(ctx context.Context, host *admin.Client) error {
+		show, err := c.lineShower(ctx, host)
+		if err != nil {
+			return err
+		}
+		return host.Logs(ctx, o.plugin, o.lines, o.since, o.follow, show)
+	})
+}
+
+// running tells whether a host can be asked in a state directory.
+func running(ctx context.Context, dir string) bool {
+	conn, err := dialControl(ctx, dir)
+	if err == nil {
+		_ = conn.Close() // it only showed that somebody is there
+	}
+	return !nobodyListens(err)
+}
+
+// printLogs shows what the files of a directory have.
+func (c *cli) printLogs(dir string, o logsOptions) error {
+	lines, err := readLogs(dir, o.plugin, logs.Query{N: o.lines, Since: o.since})
+	if err != nil {
+		return err
+	}
+	if len(lines) == 0 && o.since.IsZero() {
+		return &protocol.Error{Code: protocol.CodeNotFound, Message: fmt.Sprintf(
+			"no log of %s is in %s", cmp.Or(o.plugin, "any plugin"), dir)}
+	}
+	l := layout{color: c.out.color, today: time.Now()}
+	for _, line := range lines {
+		l.names = max(l.names, min(maxNames, len([]rune(line.Plugin))))
+	}
+	for _, line := range lines {
+		if c.json() {
+			text, err := actors.EncodeEvent(line)
+			if err != nil {
+				return err
+			}
+			c.write(text)
+			continue
+		}
+		c.say("%s", l.logged(line))
+	}
+	return nil
 }
 
 // levelNames are as wide as the widest of them.

@@ -43,6 +43,7 @@ const (
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	c := &cli{in: in, out: newOutput(out), err: newOutput(errOut), modules: &evaluate.Node{}, logs: &slog.LevelVar{}}
+	c.err.lasting = true
 	root := c.root()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -65,6 +66,8 @@ type cli struct {
 	// output is "text" or "json".
 	output   string
 	logLevel string
+	// logFormat is how logs look.
+	logFormat string
 	// levelGiven tells that logLevel was asked for.
 	levelGiven bool
 	// modules evaluates manifests that are code.
@@ -79,6 +82,8 @@ type cli struct {
 	logs *slog.LevelVar
 	// stateGiven is --state, or "".
 	stateGiven string
+	// service is told how a host stands; nil for nobody.
+	service *service
 	// metrics count what a host does that can be asked; nil for others.
 	metrics *admin.Metrics
 }
@@ -122,6 +127,7 @@ func (c *cli) root() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&c.output, "output", outputText, "how to print: text, or json for one object a line")
 	root.PersistentFlags().StringVar(&c.logLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
+	root.PersistentFlags().StringVar(&c.logFormat, "log-format", formatAuto, "how logs look: tint for people, text, json, or auto")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(c.runCommand(), c.validateCommand(), c.callCommand(), c.lifecycleCommand(), c.configCommand(), c.forgetCommand())
@@ -132,6 +138,9 @@ func (c *cli) root() *cobra.Command {
 func (c *cli) checkGlobals() error {
 	if c.output != outputText && c.output != outputJSON {
 		return usageError{fmt.Errorf("--output %q: expected text or json", c.output)}
+	}
+	if _, err := c.format(); err != nil {
+		return err
 	}
 	_, err := c.level()
 	return err

@@ -24,6 +24,12 @@ import (
 type output struct {
 	terminal, color bool
 
+	// lasting is an output that is used for as long as the host lives, whatever became of
+	// what was written: where a disk is full, the next write tries again. missed is how many
+	// writes were lost so.
+	lasting bool
+	missed  int
+
 	// divert, if there is one, gets what is written in the place of w.
 	divert atomic.Pointer[backlog]
 
@@ -116,9 +122,26 @@ func (o *output) write(p []byte) {
 	if o.loss() != nil {
 		return
 	}
-	if _, err := o.w.Write(p); err != nil {
+	if o.missed > 0 {
+		p = append(missedLine(o.missed, p[0] == '{'), p...)
+	}
+	_, err := o.w.Write(p)
+	switch {
+	case err == nil:
+		o.missed = 0
+	case o.lasting && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)):
+		o.missed++
+	default:
 		o.lose(err)
 	}
+}
+
+// missedLine tells what was not written, as JSON among JSON.
+func missedLine(n int, json bool) []byte {
+	if json {
+		return fmt.Appendf(nil, `{"level":"WARN","msg":"lines were not written here: the disk was full","count":%d}`+"\n", n)
+	}
+	return fmt.Appendf(nil, "… %d lines were not written here: the disk was full\n", n)
 }
 
 // await returns when a write is done, or is given up.

@@ -109,3 +109,35 @@ func TestCLI_encodesWhatItCannotEncodeAsAnError(t *testing.T) {
 	require.NotContains(t, b.String(), "people")
 	require.NoError(t, c.out.failure())
 }
+
+// sometimes is a disk that is full now and then.
+type sometimes struct {
+	bytes.Buffer
+	err error
+}
+
+func (s *sometimes) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	return s.Buffer.Write(p)
+}
+
+func TestOutput_thatLastsGoesOnWhenTheDiskHasRoomAgain(t *testing.T) {
+	w := &sometimes{}
+	o := newOutput(w)
+	o.lasting = true
+	fmt.Fprintln(o, "one")
+	w.err = &fs.PathError{Op: "write", Err: syscall.ENOSPC}
+	fmt.Fprintln(o, "two")
+	fmt.Fprintln(o, "three")
+	w.err = nil
+	fmt.Fprintln(o, "four")
+	fmt.Fprintln(o, "five")
+	require.Equal(t, "one\n… 2 lines were not written here: the disk was full\nfour\nfive\n", w.String())
+	require.NoError(t, o.failure())
+	require.JSONEq(t, `{"level":"WARN","msg":"lines were not written here: the disk was full","count":7}`, string(missedLine(7, true)))
+	w.err = syscall.EBADF
+	fmt.Fprintln(o, "six")
+	require.ErrorIs(t, o.failure(), syscall.EBADF)
+}

@@ -41,6 +41,13 @@ func (r *reloader) reload(ctx context.Context) (admin.SettingsReload, error) {
 	case <-ctx.Done():
 		return admin.SettingsReload{}, context.Cause(ctx)
 	}
+	var report admin.SettingsReload
+	var err error
+	r.c.service.reloading(func() { report, err = r.reread(ctx) })
+	return report, err
+}
+
+func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 	old := r.c.settings.now()
 	next, guard, err := r.read(old)
 	if err != nil {

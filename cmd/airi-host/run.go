@@ -133,6 +133,15 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 
 // runOn runs the plugins of directories on a state, until all has ended.
 func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptions) error {
+	defer beInit()()
+	log, err := c.logger()
+	if err != nil {
+		return err
+	}
+	if !opts.once {
+		c.service = newService(log)
+		defer c.service.close()
+	}
 	hangups := c.hangups(opts.once)
 	stop, now, release := interrupted(ctx, hangups == nil)
 	defer release()
@@ -172,10 +181,12 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	defer v.close()
 	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
 	j := follow(h.Host, c.settings.queues().events, v.show)
+	c.service.starting(opts.startLimit)
 	watching.look(h, st, all, found.Problems)
 	rep, started := c.start(stop, h, j, found, opts)
 	if started && !opts.once {
 		v.do(doingServe)
+		c.service.serving(h.Host, len(found.Manifests))
 		f.tell(c)
 		jobs.begin()
 		defer context.AfterFunc(now, jobs.hurry)()
@@ -186,7 +197,9 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	}
 	v.do(doingStop)
 	endReloads()
-	err = errors.Join(h.close(now, c.settings.now().drain(defaultDrain)), f.close())
+	drain := c.settings.now().drain(defaultDrain)
+	c.service.stopping(drain)
+	err = errors.Join(h.close(now, drain), f.close())
 	v.close()
 	if lost := j.wait(); lost > 0 {
 		h.log.Warn("events were not shown: they came too fast", "count", lost)

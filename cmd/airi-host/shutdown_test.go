@@ -141,7 +141,7 @@ func wantInFlight(t *testing.T, host *admin.Client, want int64) {
 		list, err := host.Plugins(t.Context())
 		n := int64(0)
 		for _, one := range list {
-			n += int64(one.InFlight)
+			n += one.InFlight
 		}
 		return err == nil && n == want
 	}, patience, 5*time.Millisecond)

@@ -65,6 +65,8 @@ func pad(s string, width int) string {
 type layout struct {
 	names int
 	color bool
+	// today is the day whose date is not told; the zero time is for telling none.
+	today time.Time
 }
 
 // maxNames is the widest column of names; a longer name pushes its own lines only.
@@ -77,7 +79,14 @@ func (l layout) name(plugin string) string { return pad(printable(plugin), l.nam
 
 // line joins columns without leaving blanks at the end.
 func (l layout) line(at time.Time, plugin, text string) string {
-	return strings.TrimRight(at.Format(timeFormat)+"  "+l.name(plugin)+"  "+text, " ")
+	return strings.TrimRight(l.stamp(at)+"  "+l.name(plugin)+"  "+text, " ")
+}
+
+func (l layout) stamp(at time.Time) string {
+	if l.today.IsZero() || at.Format(time.DateOnly) == l.today.Format(time.DateOnly) {
+		return at.Format(timeFormat)
+	}
+	return at.Format(time.DateOnly + " " + timeFormat)
 }
 
 // event is the line of an event that a journal follows.

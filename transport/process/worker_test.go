@@ -59,6 +59,7 @@ func init() {
 		"relay":        relay,
 		"host":         host,
 		"adopting":     adopting,
+		"init":         initLike,
 		"burn":         burn,
 	}
 }
@@ -362,4 +363,50 @@ func burn() int {
 	for {
 		runtime.Gosched()
 	}
+}
+
+// initLike gets orphans that no host has started, as PID 1 does, while a child of its own
+// exits and a worker is stopped. It tells what becomes of them.
+func initLike() int {
+	if err := adopt(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		reapStrays(ctx, 300*time.Millisecond)
+	}()
+	p, err := Start(Spec{Plugin: "worker", Path: "sh", Env: self("").Env, Args: []string{"-c", "(sleep 1000 &); read go; exit 5"}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	child := exec.Command("sh", "-c", "(setsid sleep 0.05 &); (setsid sleep 0.1 &); (setsid true &); exit 7")
+	fmt.Println("the child:", child.Run())
+	_ = p.Send([]byte("go"))
+	<-p.exited
+	time.Sleep(time.Second) // several times the grace
+	fmt.Println("zombies, the worker among them:", zombies())
+	_, err = p.Stop(context.Background(), quick)
+	fmt.Println("the worker:", p.exit, err)
+	for zombies() > 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	fmt.Println("none is left")
+	cancel()
+	<-done
+	return 0
+}
+
+// zombies are the dead children of this process.
+func zombies() (n int) {
+	for _, p := range snapshot() {
+		if p.parent == os.Getpid() && p.state == 'Z' {
+			n++
+		}
+	}
+	return n
 }
