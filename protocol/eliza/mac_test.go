@@ -138,7 +138,7 @@ func TestParseKeyID(t *testing.T) {
 }
 
 func TestVerify_survivesWhatEndsTheReference(t *testing.T) {
-	deep := strings.Repeat("[", 2_000_000) + strings.Repeat("]", 2_000_000)
+	deep := strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000)
 	for _, args := range []string{`[1e400]`, `{"a":-1e999}`, deep, `{"a":` + deep + `}`, `{`, `[1,`, `"`, ``} {
 		for _, r := range []RPC{
 			{RequestID: raw(`1`), Surface: raw(`"a"`), Target: raw(`"b"`), Args: raw(args), MAC: raw(`"ab"`)},
