@@ -11,7 +11,8 @@ import (
 // Forget has remove remove what is kept of a plugin, or for a company (the other of the
 // two is ""), while nobody uses it, and then goes by what is left. It fails with
 // CodeNotReady and removes nothing while the plugin, or one that was started with the
-// company's configuration, is not stopped.
+// company's configuration, is not stopped. The host forgets the plugin's log and crashes,
+// too.
 func (c *Configurator) Forget(ctx context.Context, plugin, company string, remove func(context.Context) error) error {
 	if (plugin == "") == (company == "") {
 		return &protocol.Error{Code: protocol.CodeInvalid, Message: "expected a plugin or a company whose data goes, one of the two"}
@@ -25,6 +26,11 @@ func (c *Configurator) Forget(ctx context.Context, plugin, company string, remov
 	}
 	for _, one := range c.Host.Sessions() {
 		if err := c.inUse(one, plugin, company); err != nil {
+			return err
+		}
+	}
+	if plugin != "" {
+		if err := c.Host.Remove(plugin); err != nil { // it was started meanwhile
 			return err
 		}
 	}

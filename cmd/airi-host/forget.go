@@ -16,6 +16,7 @@ import (
 	"github.com/airi-host/airi-host/actors/configuration"
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/services/store"
 )
 
@@ -42,6 +43,7 @@ func (c *cli) forgetCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&company, "company", "", "whose data goes, of all plugins")
 	c.stateFlag(cmd, "the state directory of the host, which may run")
+	c.configFlag(cmd)
 	return cmd
 }
 
@@ -75,6 +77,9 @@ func (c *cli) forgetHere(ctx context.Context, plugin, company string) (gone admi
 		return gone, &protocol.Error{Code: protocol.CodeNotFound, Message: fmt.Sprintf(
 			"nothing is kept in %s: name the state directory of a host with --state", dir)}
 	}
+	if err := c.configure(c, false); err != nil { // the store's limits are among the settings
+		return gone, err
+	}
 	st, err := c.openState(ctx, false)
 	if err != nil {
 		return gone, err
@@ -83,19 +88,35 @@ func (c *cli) forgetHere(ctx context.Context, plugin, company string) (gone admi
 	return st.forget(ctx, plugin, company)
 }
 
-// forget removes data from the store, and from what was read of it.
+// forget removes data from the store, and from what was read of it. What waits to be
+// written goes, too.
 func (s *state) forget(ctx context.Context, plugin, company string) (gone admin.Forgotten, err error) {
 	gone = admin.Forgotten{Plugin: plugin, Company: company, Enabled: s.disabled.has(plugin)}
-	if plugin == "" {
-		gone.Removed, err = s.db.RemoveCompany(ctx, company)
+	if err := s.trail.Flush(ctx); err != nil {
 		return gone, err
 	}
-	gone.Removed, err = s.disabled.forget(ctx, s.db, plugin)
-	if err == nil {
-		s.grants.forget(plugin)
+	if plugin == "" {
+		gone.Removed, err = s.db.RemoveCompany(ctx, company)
+	} else {
 		s.crashes.forget(plugin)
+		gone.Removed, err = s.disabled.forget(ctx, s.db, plugin)
 	}
-	return gone, err
+	if err != nil {
+		return gone, err
+	}
+	s.grants.forget(plugin)
+	s.trail.Add(services.Record{
+		Action: "forget", EntityType: kindOf(plugin), EntityID: plugin + company, Message: "what was kept was removed by hand",
+	})
+	return gone, nil
+}
+
+// kindOf says what was forgotten.
+func kindOf(plugin string) string {
+	if plugin == "" {
+		return "company"
+	}
+	return "plugin"
 }
 
 // forget removes data of a host that runs, if nobody uses it.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/services"
 )
 
@@ -60,11 +61,17 @@ type Counts struct {
 	Waiting int
 }
 
+// entry is a record that waits or, without one, who waits until it is reached.
+type entry struct {
+	record  services.Record
+	reached chan struct{}
+}
+
 // Trail keeps records in the background. Its Close must follow.
 type Trail struct {
 	auditor services.Auditor
 	o       Options
-	queue   chan services.Record
+	queue   chan entry
 	// live ends when what is being written is given up; done is closed when the writer
 	// has ended.
 	live   context.Context
@@ -81,7 +88,7 @@ type Trail struct {
 // New begins a trail that an auditor keeps.
 func New(auditor services.Auditor, o Options) *Trail {
 	t := &Trail{auditor: auditor, o: o.withDefaults(), done: make(chan struct{}), bursts: map[string]*burst{}}
-	t.queue = make(chan services.Record, t.o.Queue)
+	t.queue = make(chan entry, t.o.Queue)
 	t.live, t.giveUp = context.WithCancel(context.Background())
 	go t.write()
 	return t
@@ -101,7 +108,7 @@ func (t *Trail) Add(r services.Record) {
 func (t *Trail) enqueue(r services.Record) {
 	if !t.closed {
 		select {
-		case t.queue <- r:
+		case t.queue <- entry{record: r}:
 			return
 		default:
 		}
@@ -121,7 +128,12 @@ func isRound(n int64) bool {
 
 func (t *Trail) write() {
 	defer close(t.done)
-	for r := range t.queue {
+	for e := range t.queue {
+		if e.reached != nil {
+			close(e.reached)
+			continue
+		}
+		r := e.record
 		ctx, cancel := context.WithTimeout(t.live, t.o.Write)
 		_, err := t.auditor.Audit(ctx, r)
 		cancel()
@@ -132,6 +144,35 @@ func (t *Trail) write() {
 		if n := t.failed.Add(1); isRound(n) {
 			t.o.Log.Warn("audit records were not kept", "plugin", r.Plugin, "action", r.Action, "error", err, "count", n)
 		}
+	}
+}
+
+// Flush returns when what waits now is written, or has failed. It fails when ctx ends, and
+// where more than fits waits already. A nil trail has nothing.
+func (t *Trail) Flush(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	reached := make(chan struct{})
+	t.mu.Lock()
+	closed := t.closed
+	if !closed {
+		select {
+		case t.queue <- entry{reached: reached}:
+		default:
+			t.mu.Unlock()
+			return &protocol.Error{Code: protocol.CodeOverloaded, Message: "too many audit records wait to be written: try again later"}
+		}
+	}
+	t.mu.Unlock()
+	if closed {
+		reached = t.done
+	}
+	select {
+	case <-reached:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

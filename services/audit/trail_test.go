@@ -90,6 +90,27 @@ func TestTrail_keepsWhatIsAdded(t *testing.T) {
 	})
 }
 
+func TestTrail_flushWaitsForWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{hold: make(chan struct{})}
+		trail := New(b, Options{Queue: 2})
+		trail.Add(services.Record{Message: "a"})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, trail.Flush(ctx), context.DeadlineExceeded)
+		trail.Add(services.Record{Message: "b"})
+		require.ErrorContains(t, trail.Flush(t.Context()), "too many audit records wait to be written")
+		close(b.hold)
+		synctest.Wait()
+		trail.Add(services.Record{Message: "c"})
+		require.NoError(t, trail.Flush(t.Context()))
+		require.EqualValues(t, 3, trail.Counts().Written)
+		trail.Close(t.Context())
+		require.NoError(t, trail.Flush(t.Context()))
+		require.NoError(t, (*Trail)(nil).Flush(t.Context()))
+	})
+}
+
 func TestTrail_dropsWhatFindsNoRoom(t *testing.T) {
 	var log bytes.Buffer
 	b := &book{held: true}
