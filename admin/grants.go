@@ -51,7 +51,7 @@ type Unapproved struct {
 
 // unapproved are the grants of a plugin that wait to be approved.
 func (s *Server) unapproved(plugin string) []string {
-	if s.opts.Granting == nil || !contains(s.opts.Plugins, plugin) {
+	if s.opts.Granting == nil || !contains(s.roster(), plugin) {
 		return nil
 	}
 	return s.opts.Granting.Grants(plugin).Waiting
@@ -65,7 +65,7 @@ func (s *Server) granted(r *http.Request) (string, error) {
 		return "", err
 	case s.opts.Granting == nil:
 		return "", invalid("plugin %s: this host decides on no grants", one.Plugin)
-	case !contains(s.opts.Plugins, one.Plugin):
+	case !contains(s.roster(), one.Plugin):
 		return "", notTold(one.Plugin)
 	}
 	return one.Plugin, nil
