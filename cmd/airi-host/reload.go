@@ -86,8 +86,12 @@ func (r *reloader) apply(old, next *settings) {
 // inForce are the configurations of the sessions that run, by plugin.
 func (r *reloader) inForce(now *settings) map[string]ownConfig {
 	all := map[string]ownConfig{}
-	for _, name := range r.h.roster.names {
-		company := cmp.Or(r.h.roster.get(name).Host.Scope, now.Scope)
+	for _, name := range r.h.roster.list() {
+		m := r.h.roster.get(name)
+		if m == nil {
+			continue // it has gone meanwhile
+		}
+		company := cmp.Or(m.Host.Scope, now.Scope)
 		all[name] = ownConfig{company, r.h.configs.InForce(name, company)}
 	}
 	return all
@@ -104,8 +108,11 @@ type ownConfig struct {
 // reload.
 func (r *reloader) renew(ctx context.Context, old *settings, before map[string]ownConfig) map[string]admin.SettingChange {
 	came := map[string]admin.SettingChange{}
-	for _, name := range r.h.roster.names {
-		own := before[name]
+	for _, name := range r.h.roster.list() {
+		own, has := before[name]
+		if !has {
+			continue // it has come meanwhile, with its configuration
+		}
 		if hidden := r.h.paperclip.hidden; hidden != nil {
 			hidden.config(r.h.configs.InForce(name, own.company).Value)
 		}
@@ -155,7 +162,7 @@ func (r *reloader) changed(one manifest.SettingsChange, configs map[string]admin
 		told.Effect, told.Message = admin.SettingHidden, "--"+what.flag+" goes before it"
 	case what.flag == "log-level" && debugs(debugWire):
 		told.Effect, told.Message = admin.SettingHidden, "AIRI_HOST_DEBUG=wire goes before it"
-	case one.Path[0] == "plugins" && !slices.Contains(r.h.roster.names, one.Path[1]):
+	case one.Path[0] == "plugins" && !slices.Contains(r.h.roster.list(), one.Path[1]):
 		told.Effect, told.Message = admin.SettingHidden, "there is no such plugin here: is the name right?"
 	case one.Path[0] == "plugins" && one.Path[len(one.Path)-1] == "config":
 		came, ok := configs[one.Path[1]]

@@ -14,7 +14,7 @@ import (
 // is read anew when its plugin is started or reloaded by hand. Any goroutine may use it.
 type roster struct {
 	opts manifest.Options
-	// saw is told of each manifest that was read anew; nil for nobody.
+	// saw is told of each manifest by which a plugin is started anew; nil for nobody.
 	saw func(*manifest.Manifest)
 
 	mu     sync.Mutex
@@ -66,6 +66,13 @@ func (r *roster) put(m *manifest.Manifest) {
 	r.byName[name] = m
 }
 
+// see tells of a manifest by which its plugin is about to be started.
+func (r *roster) see(m *manifest.Manifest) {
+	if r.saw != nil {
+		r.saw(m)
+	}
+}
+
 // remove strikes a plugin out.
 func (r *roster) remove(plugin string) {
 	r.mu.Lock()
@@ -106,9 +113,7 @@ func (r *roster) reread(plugin string) (*manifest.Manifest, error) {
 		return nil, fmt.Errorf("plugin %s was left as it is: %s is not its manifest any more", plugin, old.File)
 	}
 	r.put(found.Manifests[0])
-	if r.saw != nil {
-		r.saw(found.Manifests[0])
-	}
+	r.see(found.Manifests[0])
 	return found.Manifests[0], nil
 }
 

@@ -146,9 +146,11 @@ func (h *house) renew(ctx context.Context, m *manifest.Manifest, isNew bool) (do
 	now, missing := h.Inspect(name)
 	switch {
 	case missing == nil && now.Plugin == name:
+		h.roster.see(m)
 		info, err = h.again(ctx, m, now.ID)
 		return actionReloaded, info, err
 	case isNew:
+		h.roster.see(m)
 		info, err = h.Start(ctx, m, h.configs.start(m))
 		return actionStarted, info, err
 	}
