@@ -79,7 +79,7 @@ func (q *queue[T]) run() {
 	tick := time.NewTicker(q.every)
 	defer tick.Stop()
 	batch := make([]T, 0, q.batch)
-	for ending := false; !ending; {
+	for {
 		select {
 		case item := <-q.items:
 			if batch = append(batch, item); len(batch) < q.batch {
@@ -87,14 +87,14 @@ func (q *queue[T]) run() {
 			}
 		case <-tick.C:
 		case <-q.ending:
-			ending = true
+			q.drain(batch)
+			return
 		}
 		batch = q.flush(batch)
 	}
-	q.drain(batch)
 }
 
-// drain sends what is in the queue, as long as it may.
+// drain sends a batch that has begun, and what is in the queue, as long as it may.
 func (q *queue[T]) drain(batch []T) {
 	for {
 		select {

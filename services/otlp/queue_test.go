@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 // collector takes batches as it is told.
 type collector struct {
+	mu   sync.Mutex
 	got  [][]int
 	fail error
 	hang bool
@@ -25,8 +27,22 @@ func (c *collector) take(ctx context.Context, batch []int) error {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.got = append(c.got, slices.Clone(batch))
 	return c.fail
+}
+
+func (c *collector) batches() [][]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.got)
+}
+
+func (c *collector) mend() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fail = nil
 }
 
 func newTestQueue(c *collector, log *strings.Builder) *queue[int] {
@@ -41,18 +57,18 @@ func TestQueue_sendsWhatHasGathered(t *testing.T) {
 		q := newTestQueue(c, &strings.Builder{})
 		q.put(1)
 		synctest.Wait()
-		require.Empty(t, c.got, "more may come")
+		require.Empty(t, c.batches(), "more may come")
 		time.Sleep(time.Second)
 		synctest.Wait()
-		require.Equal(t, [][]int{{1}}, c.got)
+		require.Equal(t, [][]int{{1}}, c.batches())
 		q.put(2)
 		q.put(3)
 		synctest.Wait()
-		require.Equal(t, [][]int{{1}, {2, 3}}, c.got, "a batch is full")
+		require.Equal(t, [][]int{{1}, {2, 3}}, c.batches(), "a batch is full")
 		q.put(4)
 		q.close(t.Context())
 		q.close(t.Context())
-		require.Equal(t, [][]int{{1}, {2, 3}, {4}}, c.got, "the end sends what is left")
+		require.Equal(t, [][]int{{1}, {2, 3}, {4}}, c.batches(), "the end sends what is left")
 		q.put(5)
 		require.Equal(t, Counts{Sent: 4, Dropped: 1}, q.counts())
 	})
@@ -89,7 +105,7 @@ func TestQueue_tellsOnceThatTheCollectorIsGone(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 		}
-		c.fail = nil
+		c.mend()
 		q.put(1)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
