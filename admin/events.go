@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -44,40 +46,48 @@ func newHistory(host *actors.Host, most int) *history {
 func (h *history) read() {
 	defer close(h.done)
 	defer h.end()
-	var lost uint64
-	for e := range h.sub.C {
-		if now := h.sub.Dropped(); now > lost {
-			h.lose(now - lost)
-			lost = now
+	inTurns(h.sub, func(list []actors.Event, lost uint64) (followers int) {
+		events := make([]event, 0, len(list))
+		for _, e := range list {
+			if text, err := actors.EncodeEvent(e); err == nil {
+				events = append(events, event{e.Kind(), text})
+			}
 		}
-		if text, err := actors.EncodeEvent(e); err == nil {
-			h.add(event{e.Kind(), text})
-		}
-	}
+		feeds := h.keep(events)
+		spread(feeds, func(f *feed) bool { return h.give(f, events, lost) })
+		return len(feeds)
+	})
 }
 
-func (h *history) add(e event) {
+// keep keeps events, and returns who is to be given them.
+func (h *history) keep(list []event) []*feed {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.kept) < h.most {
-		h.kept = append(h.kept, e)
-	} else {
-		h.kept[h.next] = e
-		h.next = (h.next + 1) % h.most
-	}
-	for f, kinds := range h.feeds {
-		if kinds&e.kind != 0 {
-			f.put(func() []byte { return e.text })
+	for _, e := range list {
+		if len(h.kept) < h.most {
+			h.kept = append(h.kept, e)
+		} else {
+			h.kept[h.next] = e
+			h.next = (h.next + 1) % h.most
 		}
 	}
+	return slices.Collect(maps.Keys(h.feeds))
 }
 
-func (h *history) lose(n uint64) {
+// give gives events to a feed, before which some were lost.
+func (h *history) give(f *feed, list []event, lost uint64) (woke bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for f := range h.feeds {
-		f.lose(n)
+	kinds := h.feeds[f]
+	if kinds != 0 && lost > 0 {
+		woke = f.lose(lost)
 	}
+	for _, e := range list {
+		if kinds&e.kind != 0 && f.put(func() []byte { return e.text }) {
+			woke = true
+		}
+	}
+	return woke
 }
 
 func (h *history) end() {

@@ -39,30 +39,31 @@ func newFeed(l Limits) *feed {
 }
 
 // put adds a line, or counts it as missed; a line for which there is no room is not
-// asked for.
-func (f *feed) put(text func() []byte) {
+// asked for. It tells whether it woke the follower.
+func (f *feed) put(text func() []byte) (woke bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.ended:
-		return
+		return false
 	case len(f.waiting) >= f.mostLines || f.bytes >= f.mostBytes:
 		f.miss(1)
-		return
+		return false
 	}
 	line := text()
 	f.waiting = append(f.waiting, feedLine{f.missed, line})
 	f.missed = 0
 	f.bytes += len(line)
-	f.signal()
+	return f.signal()
 }
 
-// lose counts lines that were missed before they came here.
-func (f *feed) lose(n uint64) {
+// lose counts lines that were missed before they came here; it tells whether it woke the
+// follower.
+func (f *feed) lose(n uint64) (woke bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.miss(n)
-	f.signal()
+	return f.signal()
 }
 
 func (f *feed) miss(n uint64) {
@@ -78,10 +79,12 @@ func (f *feed) end() {
 	f.signal()
 }
 
-func (f *feed) signal() {
+func (f *feed) signal() bool {
 	select {
 	case f.wake <- struct{}{}:
+		return true
 	default:
+		return false
 	}
 }
 

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -94,13 +95,15 @@ type talk struct {
 // listener is what one follower wants to hear.
 type listener struct {
 	plugin string
-	// shown are the lines that were kept when it came: they are not told again.
+	// shown are the lines that were kept when it came: they are not told again. What is
+	// younger than since is none of them.
 	shown map[actors.Logged]int
+	since time.Time
 }
 
 // wants tells whether a line is to be told.
 func (l *listener) wants(line actors.Logged) bool {
-	if l.shown[line] > 0 {
+	if !line.At.After(l.since) && l.shown[line] > 0 {
 		l.shown[line]--
 		return false
 	}
@@ -119,7 +122,7 @@ func (t *talk) join(f *feed, plugin string, kept func(n int) []actors.Logged, n 
 		t.pumping.Go(func() { t.pump(sub) })
 	}
 	all := kept(maxLines)
-	l := &listener{plugin: plugin, shown: make(map[actors.Logged]int, len(all))}
+	l := &listener{plugin: plugin, shown: make(map[actors.Logged]int, len(all)), since: time.Now()}
 	for _, line := range all {
 		l.shown[line]++
 	}
@@ -139,14 +142,7 @@ func (t *talk) leave(f *feed) {
 
 // pump hands on what one subscription gives, until it is closed.
 func (t *talk) pump(sub *actors.Subscription) {
-	var lost uint64
-	for e := range sub.C {
-		now := sub.Dropped()
-		if line, ok := e.(actors.Logged); ok {
-			t.tell(line, now-lost)
-		}
-		lost = now
-	}
+	inTurns(sub, t.tell)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sub == sub { // the host has ended it
@@ -156,21 +152,46 @@ func (t *talk) pump(sub *actors.Subscription) {
 	}
 }
 
-// tell hands on a line, before which some were lost. It is encoded once, if anybody has
+// tell hands on lines, before which some were lost. Each is encoded once, if anybody has
 // room for it.
-func (t *talk) tell(line actors.Logged, lost uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	encoded := sync.OnceValue(func() []byte {
-		text, _ := actors.EncodeEvent(line) // of strings, a number and a time
-		return text
-	})
-	for f, l := range t.listeners {
-		if lost > 0 {
-			f.lose(lost)
-		}
-		if l.wants(line) {
-			f.put(encoded)
+func (t *talk) tell(list []actors.Event, lost uint64) (followers int) {
+	lines := make([]talked, 0, len(list))
+	for _, e := range list {
+		if line, ok := e.(actors.Logged); ok {
+			lines = append(lines, talked{line, sync.OnceValue(func() []byte {
+				text, _ := actors.EncodeEvent(line) // of strings, a number and a time
+				return text
+			})})
 		}
 	}
+	t.mu.Lock()
+	feeds := slices.Collect(maps.Keys(t.listeners))
+	t.mu.Unlock()
+	spread(feeds, func(f *feed) bool { return t.give(f, lines, lost) })
+	return len(feeds)
+}
+
+// talked is a line, and how to encode it.
+type talked struct {
+	actors.Logged
+	text func() []byte
+}
+
+// give gives one follower what it wants of lines, before which some were lost.
+func (t *talk) give(f *feed, lines []talked, lost uint64) (woke bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.listeners[f]
+	if l == nil {
+		return false
+	}
+	if lost > 0 {
+		woke = f.lose(lost)
+	}
+	for _, line := range lines {
+		if l.wants(line.Logged) && f.put(line.text) {
+			woke = true
+		}
+	}
+	return woke
 }
