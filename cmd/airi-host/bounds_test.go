@@ -48,6 +48,7 @@ var reached = map[string]reach{
 		map[string]string{
 			"ID": wired, "Version": wired, "Owner": wired, "Log": wired, "LogEvents": wired, "Dialects": wired, "Programs": wired,
 			"Launch": wired, "Services": wired, "Methods": wired, "Observe": wired, "Versions": wired,
+			"MayInvoke": wired, "Denied": wired, "Trace": wired, "Memory": wired,
 			"Runtime":  "only Node.js runs plugins here: runtimes.node says which",
 			"Timeouts": byOthers, "Limits": byOthers, "Ladder": byOthers, "Restart": byOthers,
 		},
@@ -130,13 +131,27 @@ var reached = map[string]reach{
 			"Body": "endpoints.maxBody", "Time": "endpoints.timeout", "Each": "endpoints.requests", "All": "endpoints.all", "Closed": "endpoints.closed",
 		}, nil,
 	},
+	"audit.Options": {
+		func(s *settings) any { return s.audit(nil) },
+		map[string]string{
+			"Queue": "audit.queue", "Kinds": "audit.kinds", "Plugins": "audit.plugins", "Window": "audit.window", "MaxWindow": "audit.maxWindow", "Write": "audit.write",
+		},
+		map[string]string{"Log": wired},
+	},
+	"watch.Options": {
+		func(s *settings) any { return s.watch() },
+		map[string]string{
+			"Debounce": "watch.debounce", "MaxWait": "watch.maxWait", "Directories": "watch.directories", "PerMinute": "watch.reloadsPerMinute", "Ignore": "watch.ignore",
+		},
+		map[string]string{"Log": wired},
+	},
 	"services.Options": {
 		func(s *settings) any {
 			return (&paperclip{st: &state{configs: configurations{settings: s}}, manifestOf: noManifest}).options(s)
 		},
 		map[string]string{"Activities": "services.activities"},
 		map[string]string{
-			"Config": wired, "Store": wired, "Entities": wired, "Auditor": wired, "Metrics": wired + ": services.series bounds it",
+			"Config": wired, "Store": wired, "Entities": wired, "Auditor": wired, "Telemetry": wired, "Metrics": wired + ": services.series bounds it",
 			"Secrets": byOthers, "HTTP": byOthers, "Folders": byOthers,
 		},
 	},
@@ -232,7 +247,7 @@ func setting(path string, value any) map[string]any {
 }
 
 // values are what a setting may be: one of them is right.
-var values = []any{7, 2 << 20, "7s", true, 0.5, "/opt/x", "NAME", []string{"10.0.0.0/8"}}
+var values = []any{7, 2 << 20, "7s", true, 0.5, "/opt/x", "NAME", []string{"10.0.0.0/8"}, []string{"data"}}
 
 // withSetting reads settings that set one path, to one of the values that are right.
 func withSetting(t *testing.T, path string) []*settings {

@@ -53,8 +53,10 @@ var changes = []change{
 	{"services.*", admin.SettingApplied, "", ""},
 	{"queues.*", admin.SettingRestart, "", ""},
 	{"endpoints.*", admin.SettingRestart, "", ""},
-	{"grants.*", admin.SettingRestart, "", ""},
+	{"grants.*", admin.SettingApplied, "for plugins that are seen for the first time", ""},
 	{"audit.*", admin.SettingRestart, "", ""},
+	{"telemetry.**", admin.SettingRestart, "", ""},
+	{"watch.*", admin.SettingRestart, "", ""},
 }
 
 // changeOf is what comes of a change of a field; false where nobody has said it.

@@ -48,7 +48,8 @@ const (
 )
 
 const runText = `Bring the plugin of each DIR, or those in its direct sub-directories, to ready; then serve
-until SIGINT, SIGTERM or SIGHUP, which stops all plugins in order within the drain time. A
+until SIGINT or SIGTERM, which stops all plugins in order within the drain time, as does SIGHUP
+where there is a terminal; a service reads its settings again then, as at 'airi-host reload'. A
 second signal stops them at once.
 
 A plugin that fails, or a manifest with a problem, keeps no other plugin from running. One
