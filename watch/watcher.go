@@ -138,8 +138,7 @@ func (w *Watcher) heard(e fsnotify.Event, now time.Time) {
 		return
 	}
 	dir, name := filepath.Dir(e.Name), filepath.Base(e.Name)
-	// That there are packages now may be what was missing; what is in them is not looked at.
-	ignored := w.limits.ignored(name) && !(comesOrGoes && name == "node_modules")
+	ignored := w.limits.ignored(name) // node_modules is not: that it is there now may be what was missing
 	for t := range w.trees {
 		switch {
 		case comesOrGoes && (t.anchors[dir][name] || t.anchors[e.Name] != nil || t.dirs[e.Name]):

@@ -221,6 +221,13 @@ var reached = map[string]reach{
 		},
 		map[string]string{"Log": wired},
 	},
+	"watch.Options": {
+		func(s *settings) any { return s.watch() },
+		map[string]string{
+			"Debounce": "watch.debounce", "MaxWait": "watch.maxWait", "Directories": "watch.directories", "PerMinute": "watch.reloadsPerMinute", "Ignore": "watch.ignore",
+		},
+		map[string]string{"Log": wired},
+	},
 	"queues": {
 		func(s *settings) any {
 			q := s.queues()

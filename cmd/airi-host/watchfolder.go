@@ -265,8 +265,8 @@ func absolute(path string) string {
 
 // realPath is an absolute path without links, as far as it is there.
 func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	return path
 }
