@@ -62,17 +62,15 @@ func (b *book) messages() []string {
 	return list
 }
 
-// keeping runs a test with a trail, in fake time.
-func keeping(t *testing.T, b *book, o Options, test func(*testing.T, *Trail)) {
+// keep begins a trail in a bubble of fake time, which is closed at the end.
+func keep(t *testing.T, b *book, o Options) *Trail {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		if b.held {
-			b.hold = make(chan struct{})
-		}
-		trail := New(b, o)
-		defer trail.Close(t.Context())
-		test(t, trail)
-	})
+	if b.held {
+		b.hold = make(chan struct{})
+	}
+	trail := New(b, o)
+	t.Cleanup(func() { trail.Close(context.Background()) })
+	return trail
 }
 
 func denial(plugin, what string) services.Record {
@@ -81,7 +79,8 @@ func denial(plugin, what string) services.Record {
 
 func TestTrail_keepsWhatIsAdded(t *testing.T) {
 	b := &book{}
-	keeping(t, b, Options{}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{})
 		for i := range 3 {
 			trail.Add(services.Record{Plugin: "p", Message: fmt.Sprint(i)})
 		}
@@ -114,7 +113,8 @@ func TestTrail_flushWaitsForWhatWaits(t *testing.T) {
 func TestTrail_dropsWhatFindsNoRoom(t *testing.T) {
 	var log bytes.Buffer
 	b := &book{held: true}
-	keeping(t, b, Options{Queue: 2, Log: slog.New(slog.NewTextHandler(&log, nil))}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{Queue: 2, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		trail.Add(services.Record{Plugin: "p", Message: "0"})
 		synctest.Wait() // the writer has it
 		for i := range 5 {
@@ -130,7 +130,8 @@ func TestTrail_dropsWhatFindsNoRoom(t *testing.T) {
 func TestTrail_aFailureOfTheStoreIsCounted(t *testing.T) {
 	var log bytes.Buffer
 	b := &book{fails: errors.New("the disk is full")}
-	keeping(t, b, Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		for range 11 {
 			trail.Add(services.Record{Plugin: "p"})
 		}
@@ -142,7 +143,8 @@ func TestTrail_aFailureOfTheStoreIsCounted(t *testing.T) {
 
 func TestTrail_aWriteHasALimit(t *testing.T) {
 	b := &book{held: true}
-	keeping(t, b, Options{Write: time.Second}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{Write: time.Second})
 		trail.Add(services.Record{Plugin: "p"})
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -152,7 +154,8 @@ func TestTrail_aWriteHasALimit(t *testing.T) {
 
 func TestTrail_denialsOfAKindAreOneRecordAWindow(t *testing.T) {
 	b := &book{}
-	keeping(t, b, Options{}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{})
 		for range 100 {
 			trail.Deny(denial("p", "http.fetch"))
 			trail.Deny(denial("q", "http.fetch"))
@@ -180,7 +183,8 @@ func TestTrail_denialsOfAKindAreOneRecordAWindow(t *testing.T) {
 
 func TestTrail_aFloodDoesNotFillTheStore(t *testing.T) {
 	b := &book{}
-	keeping(t, b, Options{}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{})
 		began, n := time.Now(), 0
 		for time.Since(began) < 24*time.Hour {
 			for i := range 20 {
@@ -198,7 +202,8 @@ func TestTrail_aFloodDoesNotFillTheStore(t *testing.T) {
 
 func TestTrail_countsSoManyPlugins(t *testing.T) {
 	b := &book{}
-	keeping(t, b, Options{Plugins: 1}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{Plugins: 1})
 		trail.Deny(denial("p", "a"))
 		trail.Deny(denial("q", "a"))
 		require.Equal(t, []string{"p no a"}, b.messages())
@@ -208,7 +213,8 @@ func TestTrail_countsSoManyPlugins(t *testing.T) {
 
 func TestTrail_keepsLittleOfWhatAPluginChose(t *testing.T) {
 	b := &book{}
-	keeping(t, b, Options{}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{})
 		trail.Deny(services.Record{Plugin: "p", Message: strings.Repeat("x", 10_000), EntityID: strings.Repeat("y", 10_000)})
 		require.Less(t, len(b.messages()[0]), 600)
 	})
@@ -221,7 +227,8 @@ func TestTrail_addsTheNumberToWhatElseIsKnown(t *testing.T) {
 
 func TestTrail_closeKeepsWhatWaits(t *testing.T) {
 	b := &book{}
-	keeping(t, b, Options{}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{})
 		trail.Deny(denial("p", "a"))
 		trail.Deny(denial("p", "a"))
 		trail.Close(t.Context())
@@ -235,7 +242,8 @@ func TestTrail_closeKeepsWhatWaits(t *testing.T) {
 
 func TestTrail_closeGivesUpInTime(t *testing.T) {
 	b := &book{held: true}
-	keeping(t, b, Options{}, func(t *testing.T, trail *Trail) {
+	synctest.Test(t, func(t *testing.T) {
+		trail := keep(t, b, Options{})
 		trail.Add(services.Record{Plugin: "p"})
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
