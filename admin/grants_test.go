@@ -33,7 +33,7 @@ func (g granting) Decide(_ context.Context, plugin string, d GrantDecision) (Gra
 	if d.Deny {
 		g.Refused = g.Waiting
 	} else {
-		g.granter.Granted = append(g.granter.Granted, g.Waiting...)
+		g.Granted = append(g.Granted, g.Waiting...)
 	}
 	g.Waiting = nil
 	return g.get(plugin), nil

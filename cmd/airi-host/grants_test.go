@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"log/slog"
 	"testing"
 
@@ -171,7 +170,7 @@ func TestCrashBook_outlivesTheHost(t *testing.T) {
 	dir := t.TempDir()
 	db, err := openStore(t.Context(), dir, store.Options{})
 	require.NoError(t, err)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	b, err := openCrashBook(t.Context(), db, log)
 	require.NoError(t, err)
 	require.Zero(t, b.Recall("p"))
