@@ -43,7 +43,7 @@ func BenchmarkFollowers(b *testing.B) {
 					defer sub.Close()
 					if !c.stuck {
 						reading.Go(func() {
-							for range sub.C { //nolint:revive // it only reads
+							for range sub.C {
 							}
 						})
 					}
