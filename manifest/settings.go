@@ -55,7 +55,7 @@ type Settings struct {
 	// Workers are about the worker processes of all plugins.
 	Workers WorkerSettings
 	// Manifests are about how manifests are read.
-	Manifests ManifestSettings
+	Manifests ReadingSettings
 	// API is what those who ask the running host may make it hold.
 	API APISettings
 	// State is what one plugin may keep as its state, Store what all keep on the disk.

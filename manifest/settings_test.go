@@ -81,7 +81,7 @@ func TestParseSettings_wholeFile(t *testing.T) {
 		Workers: WorkerSettings{
 			QueueFrames: 1, QueueBytes: 2, ExitGrace: time.Second, DrainIdle: 2 * time.Second, DrainMost: 3 * time.Second, Cgroup: "/sys/fs/cgroup/a",
 		},
-		Manifests: ManifestSettings{Evaluation: time.Second, FileBytes: 2, Entries: 3},
+		Manifests: ReadingSettings{Evaluation: time.Second, FileBytes: 2, Entries: 3},
 		API: APISettings{
 			Requests: 1, Followers: 2, Connections: 3, FollowLines: 4, FollowBytes: 5, History: 6, BodyBytes: 7, Command: time.Second,
 		},

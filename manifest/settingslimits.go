@@ -45,8 +45,8 @@ type WorkerSettings struct {
 	Cgroup string
 }
 
-// ManifestSettings are about how manifests are read.
-type ManifestSettings struct {
+// ReadingSettings are about how manifests are read.
+type ReadingSettings struct {
 	// Evaluation is for one manifest that is code.
 	Evaluation time.Duration
 	// FileBytes is the largest file that is read as a manifest; Entries is how many

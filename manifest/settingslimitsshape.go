@@ -22,10 +22,10 @@ var workersShape = shape[WorkerSettings]{fields: []field[WorkerSettings]{
 	{"cgroup", "", absolute(func(s *WorkerSettings) *string { return &s.Cgroup }, `the absolute path of a directory of cgroup v2`)},
 }}
 
-var manifestsShape = shape[ManifestSettings]{fields: []field[ManifestSettings]{
-	{"evaluation", "", timeout(func(s *ManifestSettings) *time.Duration { return &s.Evaluation })},
-	{"fileBytes", "", bytesOf(func(s *ManifestSettings) *int { return &s.FileBytes })},
-	{"entries", "", count(func(s *ManifestSettings) *int { return &s.Entries })},
+var manifestsShape = shape[ReadingSettings]{fields: []field[ReadingSettings]{
+	{"evaluation", "", timeout(func(s *ReadingSettings) *time.Duration { return &s.Evaluation })},
+	{"fileBytes", "", bytesOf(func(s *ReadingSettings) *int { return &s.FileBytes })},
+	{"entries", "", count(func(s *ReadingSettings) *int { return &s.Entries })},
 }}
 
 var apiShape = shape[APISettings]{fields: []field[APISettings]{

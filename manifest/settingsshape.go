@@ -43,7 +43,7 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 	{"runtimes", "", nested(func(s *Settings) *RuntimeSettings { return &s.Runtimes }, &runtimesShape)},
 	{"stop", "", nested(func(s *Settings) *StopSettings { return &s.Stop }, &stopShape)},
 	{"workers", "", nested(func(s *Settings) *WorkerSettings { return &s.Workers }, &workersShape)},
-	{"manifests", "", nested(func(s *Settings) *ManifestSettings { return &s.Manifests }, &manifestsShape)},
+	{"manifests", "", nested(func(s *Settings) *ReadingSettings { return &s.Manifests }, &manifestsShape)},
 	{"api", "", nested(func(s *Settings) *APISettings { return &s.API }, &apiShape)},
 	{"state", "", nested(func(s *Settings) *StateSettings { return &s.State }, &stateShape)},
 	{"store", "", nested(func(s *Settings) *StoreSettings { return &s.Store }, &storeShape)},

@@ -58,7 +58,8 @@ var reached = map[string]reach{
 		map[string]string{
 			"Load": "timeouts.load", "Init": "timeouts.init", "Setup": "timeouts.setup", "Stop": "timeouts.stop", "Drain": "timeouts.drain",
 			"Call": "timeouts.call", "Idle": "timeouts.idle", "Capabilities": "timeouts.capabilities",
-		}, nil,
+		},
+		nil,
 	},
 	"actors.Limits": {
 		func(s *settings) any { return s.bounds(false).Limits },
@@ -66,7 +67,8 @@ var reached = map[string]reach{
 			"Pending": "limits.pendingCalls", "LogLines": "limits.logLines", "Facts": "limits.facts", "Frame": "limits.frameBytes",
 			"StreamItems": "limits.streamItems", "StreamBytes": "limits.streamBytes", "Events": "limits.events", "EventBytes": "limits.eventBytes",
 			"OwedFrames": "limits.owedFrames", "OwedBytes": "limits.owedBytes",
-		}, nil,
+		},
+		nil,
 	},
 	"actors.RestartPolicy": {
 		func(s *settings) any { return s.bounds(false).Restart },
@@ -78,7 +80,8 @@ var reached = map[string]reach{
 	},
 	"process.Ladder": {
 		func(s *settings) any { return s.bounds(false).Ladder },
-		map[string]string{"CloseStdin": "stop.closeInput", "Term": "stop.term", "Kill": "stop.kill"}, nil,
+		map[string]string{"CloseStdin": "stop.closeInput", "Term": "stop.term", "Kill": "stop.kill"},
+		nil,
 	},
 	"process.Spec": {
 		func(s *settings) any {
@@ -101,11 +104,13 @@ var reached = map[string]reach{
 		func(s *settings) any { return s.worker(&manifest.Manifest{Name: "hello"}) },
 		map[string]string{
 			"MemoryBytes": "plugins.hello.limits.memoryBytes", "Processes": "plugins.hello.limits.processes", "CPUTime": "plugins.hello.limits.cpuTime",
-		}, nil,
+		},
+		nil,
 	},
 	"process.Limits of all": {
 		func(s *settings) any { return s.worker(&manifest.Manifest{Name: "hello"}) },
-		map[string]string{"MemoryBytes": "limits.memoryBytes", "Processes": "limits.processes", "CPUTime": "limits.cpuTime"}, nil,
+		map[string]string{"MemoryBytes": "limits.memoryBytes", "Processes": "limits.processes", "CPUTime": "limits.cpuTime"},
+		nil,
 	},
 	"manifest.Options": {
 		func(s *settings) any { return s.manifests() },
@@ -116,20 +121,23 @@ var reached = map[string]reach{
 		func(s *settings) any {
 			return &evaluate.Node{Deadline: s.Manifests.Evaluation, Program: s.Runtimes.Node}
 		},
-		map[string]string{"Deadline": "manifests.evaluation", "Program": "runtimes.node"}, nil,
+		map[string]string{"Deadline": "manifests.evaluation", "Program": "runtimes.node"},
+		nil,
 	},
 	"admin.Limits": {
 		func(s *settings) any { return s.api() },
 		map[string]string{
 			"Requests": "api.requests", "Followers": "api.followers", "Connections": "api.connections", "FollowLines": "api.followLines",
 			"FollowBytes": "api.followBytes", "History": "api.history", "Body": "api.bodyBytes", "Command": "api.command",
-		}, nil,
+		},
+		nil,
 	},
 	"admin.Endpoints": {
 		func(s *settings) any { return s.endpoints() },
 		map[string]string{
 			"Body": "endpoints.maxBody", "Time": "endpoints.timeout", "Each": "endpoints.requests", "All": "endpoints.all", "Closed": "endpoints.closed",
-		}, nil,
+		},
+		nil,
 	},
 	"audit.Options": {
 		func(s *settings) any { return s.audit(nil) },
@@ -173,7 +181,8 @@ var reached = map[string]reach{
 		},
 		map[string]string{
 			"Declared": "plugins.hello.folders.notes.path", "FileBytes": "folders.fileBytes", "Files": "folders.files", "Bytes": "folders.bytes", "AtOnce": "folders.atOnce",
-		}, nil,
+		},
+		nil,
 	},
 	"services.Folder": {
 		func(s *settings) any {
@@ -191,17 +200,20 @@ var reached = map[string]reach{
 			}
 			return secrets
 		},
-		map[string]string{"Declared": "secrets.api.env", "PerMinute": "services.secrets"}, nil,
+		map[string]string{"Declared": "secrets.api.env", "PerMinute": "services.secrets"},
+		nil,
 	},
 	"services.Secret": {
 		func(s *settings) any { return s.secrets().Declared["api"] },
 		map[string]string{
 			"Env": "secrets.api.env", "File": "secrets.api.file", "Plugins": "secrets.api.plugins", "Companies": "secrets.api.companies",
-		}, nil,
+		},
+		nil,
 	},
 	"services.MemoryLimits": {
 		func(s *settings) any { return s.memory() },
-		map[string]string{"Keys": "state.keys", "Bytes": "state.bytes", "Value": "state.valueBytes"}, nil,
+		map[string]string{"Keys": "state.keys", "Bytes": "state.bytes", "Value": "state.valueBytes"},
+		nil,
 	},
 	"store.Options": {
 		func(s *settings) any { return s.store() },
@@ -221,19 +233,13 @@ var reached = map[string]reach{
 		},
 		map[string]string{"Log": wired},
 	},
-	"watch.Options": {
-		func(s *settings) any { return s.watch() },
-		map[string]string{
-			"Debounce": "watch.debounce", "MaxWait": "watch.maxWait", "Directories": "watch.directories", "PerMinute": "watch.reloadsPerMinute", "Ignore": "watch.ignore",
-		},
-		map[string]string{"Log": wired},
-	},
 	"queues": {
 		func(s *settings) any {
 			q := s.queues()
 			return struct{ Events, Frames, LogLines, Bytes int }{q.events, q.frames, q.logLines, q.bytes}
 		},
-		map[string]string{"Events": "queues.events", "Frames": "queues.frames", "LogLines": "queues.logLines", "Bytes": "queues.bytes"}, nil,
+		map[string]string{"Events": "queues.events", "Frames": "queues.frames", "LogLines": "queues.logLines", "Bytes": "queues.bytes"},
+		nil,
 	},
 }
 

@@ -81,12 +81,12 @@ func settingFields(t *testing.T) (fields []settingField, objects map[string]stri
 		if about == "" {
 			about = n.Description
 		}
-		var any settingNode
-		_ = json.Unmarshal(n.Additional, &any) // false is none
+		var each settingNode
+		_ = json.Unmarshal(n.Additional, &each) // false is none
 		switch {
-		case any.Ref != "":
+		case each.Ref != "":
 			objects[strings.Join(path, ".")] = about
-			walk(append(slices.Clip(path), "*"), any)
+			walk(append(slices.Clip(path), "*"), each)
 		case n.Properties != nil:
 			objects[strings.Join(path, ".")] = about
 			for _, one := range n.Properties {
@@ -137,8 +137,16 @@ func TestMatches(t *testing.T) {
 		pattern, path string
 		want          bool
 	}{
-		{"a", "a", true}, {"a", "b", false}, {"a", "a.b", false}, {"a.*", "a.b", true}, {"a.*", "a", false}, {"a.*", "a.b.c", false},
-		{"a.*.c", "a.b.c", true}, {"a.**", "a.b.c", true}, {"a.**", "a", false}, {"a.*.**", "a.b", false},
+		{"a", "a", true},
+		{"a", "b", false},
+		{"a", "a.b", false},
+		{"a.*", "a.b", true},
+		{"a.*", "a", false},
+		{"a.*", "a.b.c", false},
+		{"a.*.c", "a.b.c", true},
+		{"a.**", "a.b.c", true},
+		{"a.**", "a", false},
+		{"a.*.**", "a.b", false},
 	} {
 		require.Equal(t, c.want, matches(strings.Split(c.pattern, "."), strings.Split(c.path, ".")), c)
 	}

@@ -49,7 +49,7 @@ func (r *reloader) reload(ctx context.Context) (admin.SettingsReload, error) {
 
 func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 	old := r.c.settings.now()
-	next, guard, err := r.read(old)
+	next, guard, err := r.read()
 	if err != nil {
 		return r.problems(err), nil
 	}
@@ -64,7 +64,7 @@ func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 }
 
 // read reads settings and all that they name and that can be wrong.
-func (r *reloader) read(old *settings) (*settings, admin.Guard, error) {
+func (r *reloader) read() (*settings, admin.Guard, error) {
 	next, err := r.c.settled(false)
 	if err != nil {
 		return nil, admin.Guard{}, err

@@ -28,7 +28,7 @@ type service struct {
 	end     context.CancelFunc
 	leaving atomic.Bool
 	// up tells that it was told that the host serves.
-	up atomic.Bool
+	up      atomic.Bool
 	working sync.WaitGroup
 }
 

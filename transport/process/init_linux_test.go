@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,5 +14,5 @@ func TestInit_takesStraysAndLeavesOthersTheirs(t *testing.T) {
 }
 
 func TestInit_isNothingForOthers(t *testing.T) {
-	Init(context.Background()) // else it would not return
+	Init(t.Context()) // else it would not return
 }
