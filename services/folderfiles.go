@@ -316,7 +316,11 @@ func (u *usage) count(root *os.Root, name string) {
 	switch {
 	case err != nil:
 		return
-	case strings.HasPrefix(filepath.Base(name), unfinished) && time.Since(info.ModTime()) > abandoned && root.Remove(name) == nil:
+	case strings.HasPrefix(filepath.Base(name), unfinished):
+		// It is a try whether the folder can be written to, or what a killed host has left.
+		if time.Since(info.ModTime()) <= abandoned || root.Remove(name) != nil {
+			u.bytes += info.Size()
+		}
 		return
 	case info.IsDir():
 		u.dirs = append(u.dirs, name)
