@@ -57,10 +57,10 @@ var latencies = []float64{20e-6, 50e-6, 100e-6, 250e-6, 1e-3, 5e-3, 25e-3, 100e-
 func NewMetrics() *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), byKind: map[capability.Kind]*callMeters{}}
 	calls := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "airi_host_calls_total", Help: "Calls of capabilities that are over, by kind and outcome.",
+		Name: namespace + "_calls_total", Help: "Calls of capabilities that are over, by kind and outcome.",
 	}, []string{"kind", "outcome"})
 	took := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "airi_host_call_seconds", Help: "How long callers waited, by kind.", Buckets: latencies,
+		Name: namespace + "_call_seconds", Help: "How long callers waited, by kind.", Buckets: latencies,
 	}, []string{"kind"})
 	meters := func(kind string) *callMeters {
 		one := &callMeters{took: took.WithLabelValues(kind), done: calls.WithLabelValues(kind, "done"), failed: map[protocol.Code]prometheus.Counter{}}
@@ -107,7 +107,7 @@ func (m *Metrics) handler() http.Handler {
 type standing struct{ *Metrics }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("airi_host_"+name, help, labels, nil)
+	return prometheus.NewDesc(namespace+"_"+name, help, labels, nil)
 }
 
 var (

@@ -168,6 +168,7 @@ func TestRun_answersHTTP(t *testing.T) {
 		{"/readyz", nil, 401, "--token-file"},
 		{"/readyz", bearer, 200, `{"ready":true,"plugins":1}`},
 		{"/metrics", bearer, 200, `airi_host_sessions{phase="ready"} 1`},
+		{"/metrics", bearer, 200, `airi_host_store_writes_total{outcome="failed"} 0`},
 		{"/api/v1/plugins", bearer, 200, `"plugin":"greeter"`},
 		{"/api/v1/plugins", append([]string{"Origin", "http://evil.example"}, bearer...), 403, "--allow-origin"},
 		{"/api/v1/plugins", append([]string{"Origin", "http://localhost:5173"}, bearer...), 200, ""},
@@ -176,8 +177,24 @@ func TestRun_answersHTTP(t *testing.T) {
 		require.Equal(t, c.status, status, text)
 		require.Contains(t, text, c.text)
 	}
+	_, metrics := get("/metrics", bearer...)
+	wantListed(t, metrics)
 	host.signal(t, os.Interrupt)
 	host.wantExit(t, exitDone)
+}
+
+// wantListed wants the operator's page to have each metric that a host serves, and those
+// of its store with their values as they are called.
+func wantListed(t *testing.T, metrics string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating.md"))
+	require.NoError(t, err)
+	for _, found := range regexp.MustCompile(`(?m)^# TYPE (airi_host_\w+)`).FindAllStringSubmatch(metrics, -1) {
+		require.Contains(t, string(page), "`"+found[1]+"`")
+	}
+	for _, row := range regexp.MustCompile("`(airi_host_store_\\w+)`").FindAllStringSubmatch(string(page), -1) {
+		require.Contains(t, metrics, "# TYPE "+row[1]+" ")
+	}
 }
 
 // Somebody else may have the address: that is an error for who asked for it, and for

@@ -93,6 +93,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 	if h.kept != nil {
 		o.LogFiles = h.kept
 	}
+	countStore(c.metrics, st.db)
 	if st.db != nil {
 		configs := h.configurator(st.db)
 		o.Configurations, o.Forget = configuring{configs, st.trail}, h.forget(configs, st)

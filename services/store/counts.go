@@ -1,6 +1,7 @@
 package store
 
 import (
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -46,4 +47,15 @@ func (db *DB) Stats() Stats {
 		CacheBytes:       db.state.cache.size(),
 		DroppedRevisions: c.revisions.Load(), DroppedRuns: c.runs.Load(), DroppedAudit: c.auditRecords.Load(),
 	}
+}
+
+// Size is how many bytes the store's files have on the disk; what cannot be seen counts
+// for nothing.
+func (db *DB) Size() (bytes int64) {
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Stat(db.file + end); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
 }
