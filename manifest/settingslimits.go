@@ -144,6 +144,6 @@ type ServiceSettings struct {
 type QueueSettings struct {
 	// Events wait to be printed, Frames to be logged with AIRI_HOST_DEBUG=wire.
 	Events, Frames int
-	// LogLines wait for the live view, and Bytes of text for a slow terminal.
+	// LogLines wait for the live view, and Bytes of text for who reads slowly what is printed or logged.
 	LogLines, Bytes int
 }

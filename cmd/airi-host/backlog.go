@@ -6,14 +6,16 @@ import (
 	"sync"
 )
 
-// backlog holds the lines that are to come above the live view, until the terminal
-// takes them. Whoever writes never waits: what does not fit is dropped, and counted in
+// backlog holds the lines that are to come above the live view, or that a spool is to write,
+// until they are taken. Whoever writes never waits: what does not fit is dropped, and counted in
 // a line of its own.
 type backlog struct {
 	// changed is called when there is something to take.
 	changed func()
 	// most is how many bytes of lines are held.
 	most int
+	// told is the line for what was dropped; nil is that of a live view.
+	told func(dropped int) string
 
 	mu      sync.Mutex
 	lines   []string
@@ -63,8 +65,15 @@ func (b *backlog) close() []string {
 func (b *backlog) empty() []string {
 	lines := b.lines
 	if b.dropped > 0 {
-		lines = append(lines, fmt.Sprintf("… %d lines were not shown: they came too fast for the terminal", b.dropped))
+		lines = append(lines, b.tell(b.dropped))
 	}
 	b.lines, b.size, b.dropped = nil, 0, 0
 	return lines
+}
+
+func (b *backlog) tell(dropped int) string {
+	if b.told != nil {
+		return b.told(dropped)
+	}
+	return fmt.Sprintf("… %d lines were not shown: they came too fast for the terminal", dropped)
 }

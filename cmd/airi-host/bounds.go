@@ -173,5 +173,5 @@ func (s *settings) queues() queues {
 }
 
 // queues are how much may wait: events to be printed, frames to be logged, lines of logs
-// and bytes of text for the live view.
+// for the live view, and bytes of text for it and for each standard output.
 type queues struct{ events, frames, logLines, bytes int }

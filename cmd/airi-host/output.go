@@ -20,7 +20,8 @@ import (
 // a pipe that nobody reads any more stops neither the host nor its plugins.
 //
 // A reader that is slow is waited for, since nothing is to be lost, until the output
-// is hurried: from then on a write that takes longer than stuckAfter fails.
+// is hurried: from then on a write that takes longer than stuckAfter fails. A host that
+// serves waits for nobody: see spool.
 type output struct {
 	terminal, color bool
 
@@ -32,6 +33,9 @@ type output struct {
 
 	// divert, if there is one, gets what is written in the place of w.
 	divert atomic.Pointer[backlog]
+
+	// spool, if there is one, writes in the place of those who have something to say.
+	spool atomic.Pointer[spool]
 
 	// turn is held while somebody writes to w.
 	turn sync.Mutex
@@ -81,9 +85,16 @@ func (o *output) hurry() { o.once.Do(func() { close(o.hurried) }) }
 // Write never fails; see failure.
 func (o *output) Write(p []byte) (int, error) {
 	if to := o.divert.Load(); to == nil || !to.add(p) {
-		o.within(p)
+		o.put(p)
 	}
 	return len(p), nil
+}
+
+// put writes, or has it written.
+func (o *output) put(p []byte) {
+	if s := o.spool.Load(); s == nil || !s.put(p) {
+		o.within(p)
+	}
 }
 
 // past is an output whose diversion is passed by: of whoever diverted it.
@@ -99,7 +110,7 @@ func (o *output) revert(from *backlog) {
 	rest := from.close()
 	o.divert.Store(nil)
 	if len(rest) > 0 {
-		o.within([]byte(strings.Join(rest, "\n") + "\n"))
+		o.put([]byte(strings.Join(rest, "\n") + "\n"))
 	}
 }
 

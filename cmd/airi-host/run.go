@@ -140,6 +140,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 		return err
 	}
 	if !opts.once {
+		defer c.spooled()()
 		c.service = newService(log)
 		defer c.service.close()
 	}
