@@ -6,7 +6,7 @@ import (
 )
 
 // probed asks an actor whether it still takes what it is told.
-type probed struct{ reply chan<- struct{} }
+type probed struct{ reply chan<- error }
 
 // Probe tells whether the host lives in truth: the actors that all others need, the
 // registry and the event router, take messages, and its own state can be looked at. It
@@ -22,14 +22,14 @@ func (h *Host) Probe(ctx context.Context) error {
 		name string
 		ref  *ref
 	}{{"the registry", h.registry}, {"the event router", h.router}} {
-		reply := make(chan struct{}, 1)
-		one.ref.tell(probed{reply})
-		select {
-		case <-reply:
-		case <-one.ref.gone:
+		err, lost := ask(ctx, one.ref, func(reply chan<- error) any { return probed{reply} })
+		switch {
+		case err != nil:
+			return err
+		case lost == errGone: //nolint:errorlint // the value itself
 			return ErrShutdown
-		case <-ctx.Done():
-			return fmt.Errorf("%s does not answer: %w", one.name, context.Cause(ctx))
+		case lost != nil:
+			return fmt.Errorf("%s does not answer: %w", one.name, lost)
 		}
 	}
 	select {

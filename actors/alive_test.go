@@ -14,7 +14,7 @@ func TestProbe_tellsWhetherTheHostLives(t *testing.T) {
 	require.NoError(t, h.Probe(t.Context()))
 
 	release, held := make(chan struct{}), make(chan struct{})
-	h.router.tell(probed{blocking(release, held)})
+	h.news.add(holding{release: release, held: held})
 	<-held
 	require.ErrorContains(t, briefly(t, h.Probe), "the event router does not answer")
 	close(release)
@@ -36,13 +36,15 @@ func briefly(t *testing.T, do func(context.Context) error) error {
 	return do(ctx)
 }
 
-// blocking is a reply that its actor is stuck with until it is released.
-func blocking(release <-chan struct{}, held chan<- struct{}) chan<- struct{} {
-	reply := make(chan struct{})
-	go func() {
-		close(held)
-		<-release
-		<-reply
-	}()
-	return reply
+// holding is an event that the router is stuck with until it is released.
+type holding struct {
+	Event
+	release <-chan struct{}
+	held    chan<- struct{}
+}
+
+func (h holding) Kind() Kind {
+	close(h.held)
+	<-h.release
+	return KindDropped
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // registry is the actor that changes what the host can do: the only writer of
@@ -132,14 +133,15 @@ func (r *registry) receive(msg any) {
 	case unwatchNeeds:
 		r.onUnwatchNeeds(m)
 	case probed:
-		m.reply <- struct{}{}
+		reply(m.reply, nil)
 	default:
 		r.host.log.Error("unhandled message", "actor", "registry", "message", fmt.Sprintf("%T", m))
 	}
 }
 
-func (r *registry) panicked(err *panicError) {
+func (r *registry) panicked(_ any, err *panicError) error {
 	r.host.log.Error("the registry panicked", "error", err, "stack", string(err.stack))
+	return failure(protocol.CodeInternal, "", "the registry: "+err.Error())
 }
 
 func (r *registry) onSetCapability(m setCapability) {
@@ -151,12 +153,12 @@ func (r *registry) onSetCapability(m setCapability) {
 		lifecycle.CapWithdrawn: r.table.Withdraw,
 	}[m.to]
 	if set == nil {
-		m.reply <- described{err: fmt.Errorf("a capability cannot be %q: announced, ready, degraded or withdrawn", m.to)}
+		reply(m.reply, described{err: fmt.Errorf("a capability cannot be %q: announced, ready, degraded or withdrawn", m.to)})
 		return
 	}
 	d, changes, err := set(now, m.key, m.metadata)
 	r.publish(changes, err)
-	m.reply <- described{d, err}
+	reply(m.reply, described{d, err})
 }
 
 func (r *registry) onAddOffer(m addOffer) {
@@ -172,7 +174,7 @@ func (r *registry) onAddOffer(m addOffer) {
 		m.session.self.tell(refusedOffer{string(m.offer.Key)})
 	}
 	if m.reply != nil {
-		m.reply <- err
+		reply(m.reply, err)
 	} else if err != nil {
 		r.host.drop(m.session, "offer", err.Error(), 1)
 	}

@@ -1,10 +1,14 @@
 package actors
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // router is the actor that hands the host's events to subscribers, in the order
@@ -33,15 +37,15 @@ type (
 	// subscribe adds a subscription.
 	subscribe struct {
 		sub   *Subscription
-		reply chan<- struct{}
+		reply chan<- error
 	}
 	// unsubscribe takes one away.
 	unsubscribe struct {
 		sub   *Subscription
-		reply chan<- struct{}
+		reply chan<- error
 	}
 	// endAll closes every subscription.
-	endAll struct{ reply chan<- struct{} }
+	endAll struct{ reply chan<- error }
 )
 
 func (r *router) receive(msg any) {
@@ -55,15 +59,22 @@ func (r *router) receive(msg any) {
 	case endAll:
 		r.onEndAll(m)
 	case probed:
-		m.reply <- struct{}{}
+		reply(m.reply, nil)
 	default:
 		r.log.Error("unhandled message", "actor", "router", "message", m)
 	}
 }
 
-func (r *router) panicked(err *panicError) {
+// panicked looks again for what waits, after a while: nobody else would wake it.
+func (r *router) panicked(_ any, err *panicError) error {
 	r.log.Error("the event router panicked", "error", err, "stack", string(err.stack))
+	time.AfterFunc(afterPanic, func() { r.self.tell(look{}) })
+	return failure(protocol.CodeInternal, "", "the event router: "+err.Error())
 }
+
+// afterPanic is how long the router rests after a panic, so that one which comes at
+// every look does not take the processor.
+const afterPanic = 20 * time.Millisecond
 
 // onLook hands on what there is. While there is more, or time to rest, it looks again
 // without being woken.
@@ -98,11 +109,15 @@ func (r *router) onSubscribe(m subscribe) {
 		r.subs = append(r.subs, m.sub)
 	}
 	r.tally()
-	m.reply <- struct{}{}
+	reply(m.reply, nil)
 }
 
 func (r *router) onUnsubscribe(m unsubscribe) {
+	defer r.take(m) // also when handing on panics
 	r.handOn(mostNews)
+}
+
+func (r *router) take(m unsubscribe) {
 	for i, s := range r.subs {
 		if s == m.sub {
 			r.subs = append(r.subs[:i:i], r.subs[i+1:]...)
@@ -111,17 +126,21 @@ func (r *router) onUnsubscribe(m unsubscribe) {
 		}
 	}
 	r.tally()
-	m.reply <- struct{}{}
+	reply(m.reply, nil)
 }
 
 func (r *router) onEndAll(m endAll) {
+	defer r.closeAll(m) // also when handing on panics
 	r.handOn(mostNews)
+}
+
+func (r *router) closeAll(m endAll) {
 	for _, s := range r.subs {
 		s.end()
 	}
 	r.subs, r.ended = nil, true
 	r.tally()
-	m.reply <- struct{}{}
+	reply(m.reply, nil)
 }
 
 func (r *router) tally() {
@@ -143,6 +162,7 @@ type Subscription struct {
 	dropped atomic.Uint64
 	// closing is Close's once, ending the channel's.
 	closing, ending sync.Once
+	err             error
 	close           func(*Subscription)
 }
 
@@ -152,6 +172,10 @@ const DefaultEventQueue = 8192
 
 // Dropped is how many events the subscription lost because its queue was full.
 func (s *Subscription) Dropped() uint64 { return s.dropped.Load() }
+
+// Err is why there was nothing to subscribe to, C being closed from the beginning: the
+// host's own code failed. Nil for all others, also after Close and the host's shutdown.
+func (s *Subscription) Err() error { return s.err }
 
 // Close ends the subscription. It may be called more than once.
 func (s *Subscription) Close() { s.closing.Do(func() { s.close(s) }) }
@@ -182,32 +206,44 @@ func (s *Subscription) end() { s.ending.Do(func() { close(s.queue) }) }
 
 // Subscribe gives the events of the kinds from now on; what was published before
 // it returns is not among them. queue is how many events may wait for the reader;
-// 0 means DefaultEventQueue. After shutdown the subscription is closed at once.
+// 0 means DefaultEventQueue. After shutdown the subscription is closed at once; if it
+// fails otherwise, Err says how.
 func (h *Host) Subscribe(kinds Kind, queue int) *Subscription {
 	if queue <= 0 {
 		queue = DefaultEventQueue
 	}
 	c := make(chan Event, queue)
 	sub := &Subscription{C: c, queue: c, kinds: kinds, close: h.unsubscribe}
-	if !h.askRouter(func(reply chan<- struct{}) any { return subscribe{sub, reply} }) {
-		sub.end()
+	if err := h.askRouter(func(reply chan<- error) any { return subscribe{sub, reply} }); err != nil {
+		return h.neverSubscribed(sub, err)
 	}
 	return sub
 }
 
-func (h *Host) unsubscribe(sub *Subscription) {
-	h.askRouter(func(reply chan<- struct{}) any { return unsubscribe{sub, reply} })
+// neverSubscribed is a subscription in the place of one that came to nothing, of which
+// the router may have got hold all the same.
+func (h *Host) neverSubscribed(sub *Subscription, err error) *Subscription {
+	h.router.tell(unsubscribe{sub: sub})
+	c := make(chan Event)
+	close(c)
+	none := &Subscription{C: c, queue: c, kinds: sub.kinds, close: func(*Subscription) {}}
+	if !errors.Is(err, ErrShutdown) {
+		none.err = err
+	}
+	return none
 }
 
-func (h *Host) askRouter(build func(chan<- struct{}) any) bool {
-	reply := make(chan struct{}, 1)
-	h.router.tell(build(reply))
-	select {
-	case <-reply:
-		return true
-	case <-h.router.gone:
-		return false
+func (h *Host) unsubscribe(sub *Subscription) {
+	_ = h.askRouter(func(reply chan<- error) any { return unsubscribe{sub, reply} }) // it is logged, and sub is closed
+}
+
+// askRouter asks the router and waits for its answer; ErrShutdown where it has ended.
+func (h *Host) askRouter(build func(chan<- error) any) error {
+	err, gone := ask(context.Background(), h.router, build)
+	if gone != nil {
+		return ErrShutdown
 	}
+	return err
 }
 
 // wants tells whether anybody hears events of the kinds, the log included.

@@ -245,11 +245,19 @@ func (s *session) receive(msg any) {
 
 // panicked ends the session: whatever it was doing is half done. What panicked
 // may be its stop hook's business, which must not keep it from stopping.
-func (s *session) panicked(err *panicError) {
-	s.host.log.Error("the session panicked", s.h.attrs(), "error", err, "stack", string(err.stack))
+func (s *session) panicked(msg any, caught *panicError) error {
+	s.host.log.Error("the session panicked", s.h.attrs(), "error", caught, "stack", string(caught.stack))
+	err := &protocol.Error{
+		Code: protocol.CodeInternal, Plugin: s.h.Plugin, Message: "the session of plugin " + s.h.Plugin, Err: caught,
+	}
+	var told error
+	if !s.owes(msg) {
+		told = err
+	}
 	if s.end == stopping && s.link != nil {
 		s.link.end(err)
-		return
+	} else {
+		s.fail(err)
 	}
-	s.fail(err)
+	return told
 }

@@ -11,7 +11,7 @@ import (
 func (s *session) onConfigure(m configure) {
 	if m.commits && s.end == living && isUp(s.phase) {
 		if err := s.checkConfig(m.config); err != nil {
-			m.reply <- err
+			reply(m.reply, err)
 			return
 		}
 		s.askConfiguration("its configuration is being changed", false)
@@ -19,11 +19,11 @@ func (s *session) onConfigure(m configure) {
 	}
 	open := s.phase == lifecycle.Configured || lifecycle.Session.Can(s.phase, lifecycle.SessionConfigured)
 	if s.end != living || !open {
-		m.reply <- inReferenceWords("Session %s cannot accept configuration during phase %s.", s.h.Session, s.phase)
+		reply(m.reply, inReferenceWords("Session %s cannot accept configuration during phase %s.", s.h.Session, s.phase))
 		return
 	}
 	if err := s.checkConfig(m.config); err != nil {
-		m.reply <- err
+		reply(m.reply, err)
 		return
 	}
 	s.settleReplies = append(s.settleReplies, m.reply)
@@ -37,11 +37,11 @@ func (s *session) onConfigure(m configure) {
 
 func (s *session) onNeedConfiguration(m needConfiguration) {
 	if s.end != living || !lifecycle.Session.Can(s.phase, lifecycle.SessionConfigurationNeeded) {
-		m.reply <- inReferenceWords("Session %s cannot move to configuration-needed from %s.", s.h.Session, s.phase)
+		reply(m.reply, inReferenceWords("Session %s cannot move to configuration-needed from %s.", s.h.Session, s.phase))
 		return
 	}
 	s.askConfiguration(m.reason, false)
-	s.shut(unconfigured(s.h.Plugin), func() { m.reply <- nil })
+	s.shut(unconfigured(s.h.Plugin), func() { reply(m.reply, nil) })
 }
 
 // checkConfig holds a configuration that somebody gave to the schemas of the manifest.

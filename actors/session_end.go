@@ -253,9 +253,7 @@ func (s *session) stopped() {
 		s.loaded(err)
 		s.settle(err)
 		s.sup.tell(sessionEnded{s.h})
-		for _, reply := range s.stopReplies {
-			reply <- nil
-		}
+		tellAll(s.stopReplies, nil)
 		s.self.stop()
 	}()
 	s.enter(lifecycle.Stopped, "")

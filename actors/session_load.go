@@ -74,7 +74,7 @@ func (s *session) linkedLate(l link) {
 // loaded ends the load, well or not.
 func (s *session) loaded(err error) {
 	if s.loadReply != nil {
-		s.loadReply <- err
+		reply(s.loadReply, err)
 		s.loadReply = nil
 	}
 }

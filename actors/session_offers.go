@@ -135,7 +135,7 @@ func (s *session) refuse(m offered, why error) {
 	if m.reply == nil {
 		s.host.drop(s.h, "offer", err.Error(), 1)
 	}
-	reply(m.reply, err)
+	reply(m.reply, error(err))
 }
 
 // schemaOf is what the inputs of a capability are checked against. It fails where the
@@ -160,17 +160,11 @@ func (s *session) schemaOf(o protocol.Offer) (*capability.Schema, error) {
 func (s *session) onRetracted(m retracted) {
 	defer m.gate.give()
 	if _, ok := s.offers[m.key]; !ok || s.end != living {
-		reply(m.reply, failure(protocol.CodeNotFound, s.h.Plugin, "plugin "+s.h.Plugin+" does not offer "+m.key))
+		reply(m.reply, error(failure(protocol.CodeNotFound, s.h.Plugin, "plugin "+s.h.Plugin+" does not offer "+m.key)))
 		return
 	}
 	delete(s.offers, m.key)
 	s.host.registry.tell(dropOffer{owner: s.owner(), key: capability.Key(m.key), reply: m.reply})
-}
-
-func reply(to chan<- error, err error) {
-	if to != nil {
-		to <- err
-	}
 }
 
 func (s *session) owner() capability.Owner { return s.h.owner() }

@@ -22,14 +22,14 @@ func (s *session) onInitialize(m initialize) {
 		return
 	case !m.starts || s.end != failing:
 	case s.phase == lifecycle.Failed:
-		m.reply <- s.why
+		reply(m.reply, s.why)
 		return
 	default: // it is about to be told
 		s.settleReplies = append(s.settleReplies, m.reply)
 		return
 	}
 	if s.end != living || !lifecycle.Session.Can(s.phase, lifecycle.SessionStartAuthentication) {
-		m.reply <- inReferenceWords("Session %s cannot initialize from phase %s. Expected loaded.", s.h.Session, s.phase)
+		reply(m.reply, inReferenceWords("Session %s cannot initialize from phase %s. Expected loaded.", s.h.Session, s.phase))
 		return
 	}
 	s.start, s.initialized = m.opts, true
@@ -353,7 +353,7 @@ func (s *session) handOver() []chan<- error {
 }
 
 func tellAll(replies []chan<- error, err error) {
-	for _, reply := range replies {
-		reply <- err
+	for _, to := range replies {
+		reply(to, err)
 	}
 }

@@ -262,7 +262,7 @@ func TestSession_aPanicInItsOwnCodeEndsIt(t *testing.T) {
 				}, offering("bad", "tool:bad"), offering("good", "tool:good"))
 				listen(t, h, KindChannel, nil)
 				_, err := h.Start(t.Context(), manifestFor("bad"), StartOptions{})
-				require.EqualError(t, err, "panic: lost for words")
+				require.EqualError(t, err, "the session of plugin bad: panic: lost for words")
 				require.Equal(t, lifecycle.CapWithdrawn, wantPhase(t, h, "bad", lifecycle.Failed).Offers[0].State)
 				require.Contains(t, log.String(), `msg="the session panicked" plugin=bad session=plugin-session-0 error="panic: lost for words" stack=`)
 				_, err = h.Stop(t.Context(), "plugin-session-0")
@@ -339,7 +339,7 @@ func TestSession_aProgramMayPanicAnywhere(t *testing.T) {
 				if at == "stop" {
 					require.NoError(t, err)
 				} else {
-					require.EqualError(t, err, "panic: wild")
+					require.ErrorContains(t, err, "panic: wild")
 					require.Equal(t, lifecycle.Failed, info.Phase)
 				}
 				info, err = h.Stop(t.Context(), "plugin-session-0")

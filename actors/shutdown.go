@@ -39,7 +39,7 @@ func (h *Host) Shutdown(ctx context.Context) error {
 	// A supervisor that was about to start something clears up in the registry.
 	for _, r := range append(h.everySupervisor(), h.registry, h.router) {
 		if r == h.router {
-			h.askRouter(func(reply chan<- struct{}) any { return endAll{reply} })
+			_ = h.askRouter(func(reply chan<- error) any { return endAll{reply} }) // all are closed, whatever it says
 		}
 		r.stop()
 		<-r.gone

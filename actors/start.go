@@ -148,9 +148,13 @@ func (h *Host) Stop(ctx context.Context, session string) (SessionInfo, error) {
 	}
 	// The supervisor knows of the end by now, and whether another session had just
 	// taken the place of this one.
-	heir, err := ask(ctx, who.sup, func(reply chan<- *handle) any { return heirOf{who.Session, reply} })
-	if err == nil && heir != nil {
-		return h.Stop(ctx, heir.Session)
+	heir, gone := ask(ctx, who.sup, func(reply chan<- made) any { return heirOf{who.Session, reply} })
+	switch {
+	case gone != nil:
+	case heir.err != nil:
+		return info, heir.err
+	case heir.h != nil:
+		return h.Stop(ctx, heir.h.Session)
 	}
 	return who.info(), nil
 }

@@ -126,10 +126,10 @@ func (p *supervisor) refused(old *handle) {
 
 func (p *supervisor) onHeirOf(m heirOf) {
 	if m.session == p.heirTo {
-		m.reply <- p.current
+		reply(m.reply, made{h: p.current})
 		return
 	}
-	m.reply <- nil
+	reply(m.reply, made{})
 }
 
 // onShuttingDown cancels a restart; the host stops the session itself.

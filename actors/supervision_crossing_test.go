@@ -210,9 +210,9 @@ func TestSupervision_aStopOfASessionThatHasJustBeenReplacedStopsItsHeir(t *testi
 		m.host.forget(old)
 		wantNoSession(t, m.host, "far")
 		wantOffers(t, m.host)
-		heir, err := ask(t.Context(), old.sup, func(reply chan<- *handle) any { return heirOf{"plugin-session-9", reply} })
+		heir, err := ask(t.Context(), old.sup, func(reply chan<- made) any { return heirOf{"plugin-session-9", reply} })
 		require.NoError(t, err)
-		require.Nil(t, heir)
+		require.Equal(t, made{}, heir)
 	})
 }
 

@@ -95,7 +95,7 @@ type (
 	// heirOf asks for the session that was made for one that crashed, or nil.
 	heirOf struct {
 		session string
-		reply   chan<- *handle
+		reply   chan<- made
 	}
 	// shuttingDown tells that nothing is started any more.
 	shuttingDown struct{}
@@ -140,8 +140,14 @@ func (p *supervisor) receive(msg any) {
 	}
 }
 
-func (p *supervisor) panicked(err *panicError) {
+func (p *supervisor) panicked(_ any, err *panicError) error {
 	p.host.log.Error("the supervisor panicked", "plugin", p.name, "error", err, "stack", string(err.stack))
+	return p.broken(err.Error())
+}
+
+// broken is what those are told whom a panic leaves without an answer.
+func (p *supervisor) broken(how string) error {
+	return failure(protocol.CodeInternal, p.name, "the supervisor of plugin "+p.name+": "+how)
 }
 
 func (p *supervisor) onBegin(m begin) {
@@ -175,9 +181,7 @@ func (p *supervisor) onBegin(m begin) {
 }
 
 func (m begin) answer(h *handle, err error) {
-	if m.made != nil {
-		m.made <- made{h, err}
-	}
+	reply(m.made, made{h, err})
 }
 
 // isOver tells whether a session in the phase has only to be cleared away.
@@ -293,17 +297,24 @@ func (p *supervisor) onSessionEnded(m sessionEnded) {
 	if next.inherits {
 		old = m.h
 	}
+	begun := false
+	defer func() {
+		if !begun {
+			next.unanswered(p.broken("it panicked when it came to start the plugin: the host's log says how"))
+		}
+	}()
 	p.spawn(next, old)
+	begun = true
 }
 
 func (p *supervisor) onRemove(m remove) {
 	if p.current != nil {
-		m.reply <- failure(protocol.CodeInvalid, p.name, "plugin "+p.name+" still has "+p.current.Session+": stop it first")
+		reply(m.reply, error(failure(protocol.CodeInvalid, p.name, "plugin "+p.name+" still has "+p.current.Session+": stop it first")))
 		return
 	}
 	p.removed = true
 	p.forgetSteadiness()
 	p.host.removed(p.name, p.self)
 	p.self.stop()
-	m.reply <- nil
+	reply(m.reply, nil)
 }

@@ -64,8 +64,9 @@ func (s *system) shutdown() {
 type behavior interface {
 	// receive handles one message. It must not block.
 	receive(msg any)
-	// panicked tells that receive panicked on a message, which is lost.
-	panicked(err *panicError)
+	// panicked tells that receive panicked on a message, which is lost. It returns what
+	// those are told who wait for its answer (asked); nil where they will hear otherwise.
+	panicked(msg any, err *panicError) error
 }
 
 // ref addresses one actor.
@@ -132,19 +133,26 @@ func (s *shell) Receive(c actor.Context) {
 func (s *shell) deliver(msg any) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.panicked(newPanicError(v))
+			s.panicked(msg, newPanicError(v))
 		}
 	}()
 	s.behavior.receive(msg)
 }
 
 // panicked tells the behavior, and lets no second panic out: the library would
-// start the actor anew, without what it has become.
-func (s *shell) panicked(err *panicError) {
+// start the actor anew, without what it has become. Whoever asked is answered.
+func (s *shell) panicked(msg any, err *panicError) {
+	told := error(err)
 	_ = contain(func() error {
-		s.behavior.panicked(err)
+		told = s.behavior.panicked(msg, err)
 		return nil
 	})
+	if a, ok := msg.(asked); ok && told != nil {
+		_ = contain(func() error {
+			a.unanswered(told)
+			return nil
+		})
+	}
 }
 
 // panicError is a caught panic: of a plugin's code, or of our own.
@@ -161,7 +169,8 @@ func newPanicError(v any) *panicError {
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 // ask sends the message that build makes around a reply channel and waits for
-// the answer, for the end of ctx, or for the end of the actor.
+// the answer, for the end of ctx, or for the end of the actor. An actor that panics
+// on it answers by asked.
 func ask[T any](ctx context.Context, to *ref, build func(reply chan<- T) any) (T, error) {
 	reply := make(chan T, 1)
 	to.tell(build(reply))

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,11 +29,12 @@ func (e *echo) receive(msg any) {
 	}
 }
 
-func (e *echo) panicked(err *panicError) {
+func (e *echo) panicked(_ any, err *panicError) error {
 	e.caught = append(e.caught, err)
 	if err.value == "worse" {
 		panic(err)
 	}
+	return fmt.Errorf("echo: %w", err)
 }
 
 // spawnEcho starts an actor in a system of its own.
