@@ -64,6 +64,8 @@ type handle struct {
 	// and nextTry when, if that is planned.
 	comeback comeback
 	nextTry  time.Time
+	// requests are those for another phase, of late; nil before there was one.
+	requests *phaseRequests
 	// changed closes when the phase or comeback changes; nil while nobody looks.
 	changed chan struct{}
 }

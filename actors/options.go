@@ -171,6 +171,10 @@ type Limits struct {
 	// peer that decides how much it asks for at once: one that goes on without reading
 	// is ended.
 	OwedFrames, OwedBytes int
+	// PhaseRequests is how often a session may ask within a minute to be prepared or
+	// configured anew (protocol.Heeding): 10. What it asks beyond is not followed, counted
+	// as dropped.
+	PhaseRequests int
 }
 
 const (
@@ -182,6 +186,8 @@ const (
 	defaultEventBytes  = 8 << 20
 	defaultOwedFrames  = 65_536
 	defaultOwedBytes   = 16 << 20
+
+	defaultPhaseRequests = 10
 )
 
 func (l Limits) withDefaults() Limits {
@@ -199,6 +205,8 @@ func (l Limits) withDefaults() Limits {
 
 		OwedFrames: orDefault(l.OwedFrames, defaultOwedFrames),
 		OwedBytes:  orDefault(l.OwedBytes, defaultOwedBytes),
+
+		PhaseRequests: orDefault(l.PhaseRequests, defaultPhaseRequests),
 	}
 }
 

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
@@ -15,9 +16,40 @@ func (h *Host) heed(who *handle, e protocol.Event) {
 	if !ok {
 		return
 	}
-	if want, asks := d.Wants(e); asks {
+	want, asks := d.Wants(e)
+	switch limit := who.bounds.limits.PhaseRequests; {
+	case !asks:
+	case who.mayRequest(time.Now(), limit):
 		who.self.tell(wanted{want})
+	default:
+		h.drop(who, droppedRequest, fmt.Sprintf("the plugin asked for another phase more than %d times within %s, the limit", limit, requestTime), 1)
 	}
+}
+
+// droppedRequest counts requests for another phase that are not followed.
+const droppedRequest = "status-change"
+
+// requestTime is the time in which a session may ask Limits.PhaseRequests times.
+const requestTime = time.Minute
+
+// phaseRequests counts what a session asks for within requestTime from the first on.
+type phaseRequests struct {
+	since time.Time
+	count int
+}
+
+// mayRequest counts a request for another phase, and tells whether it is within the limit.
+func (h *handle) mayRequest(now time.Time, limit int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.requests == nil {
+		h.requests = &phaseRequests{}
+	}
+	if now.Sub(h.requests.since) >= requestTime {
+		*h.requests = phaseRequests{since: now}
+	}
+	h.requests.count++
+	return h.requests.count <= limit
 }
 
 // waysBack are the phases that a plugin may ask for.
@@ -44,7 +76,7 @@ func (s *session) onWanted(m wanted) {
 
 // unwanted counts a request that is not followed.
 func (s *session) unwanted(m wanted, why string) {
-	s.host.drop(s.h, "status-change", fmt.Sprintf("the plugin asked to be %q: %s", clip(m.Phase), why), 1)
+	s.host.drop(s.h, droppedRequest, fmt.Sprintf("the plugin asked to be %q: %s", clip(m.Phase), why), 1)
 }
 
 func wantedFor(given, otherwise string) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -117,5 +118,29 @@ func TestWanted_whatThereIsNotIsCounted(t *testing.T) {
 		wantPhase(t, h, "a", lifecycle.Ready)
 		askFor(t, h, "configuration-needed", "")
 		require.Equal(t, "the plugin asks for another configuration", h.Sessions()[0].Reason)
+	})
+}
+
+func TestWanted_howOftenIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &restless{}
+		h := startHostWith(t, Options{
+			Dialects: []protocol.Dialect{airi.Dialect{}}, Limits: Limits{PhaseRequests: 3},
+		}, r.plugin())
+		startReady(t, h, manifestFor("a"))
+		drops := listen(t, h, KindDropped, nil)
+		for range 5 {
+			askFor(t, h, "announced", "")
+		}
+		wantPhase(t, h, "a", lifecycle.Ready)
+		require.Equal(t, 4, r.inits, "the first start, and the three that may be asked for")
+		require.Equal(t, []string{
+			"a drops status-change 1 the plugin asked for another phase more than 3 times within 1m0s, the limit",
+		}, drops.all())
+		require.EqualValues(t, 2, h.Sessions()[0].Dropped["status-change"])
+
+		time.Sleep(requestTime)
+		askFor(t, h, "announced", "")
+		require.Equal(t, 5, r.inits, "it may ask again")
 	})
 }

@@ -163,6 +163,9 @@ type HostLimits struct {
 	// OwedFrames and OwedBytes are what may wait for a plugin that reads too slowly and
 	// has to be sent all the same: answers to what it asked, the steps of its life.
 	OwedFrames, OwedBytes int
+	// PhaseRequests is how often a plugin's session may ask within a minute to be prepared
+	// or configured anew.
+	PhaseRequests int
 }
 
 // The bounds of settings.

@@ -67,7 +67,7 @@ func TestParseSettings_wholeFile(t *testing.T) {
 		Restart: RestartSettings{
 			Base: 2 * time.Second, Max: 10 * time.Minute, Stable: 30 * time.Second, Jitter: new(0.0), GiveUp: 5,
 		},
-		Limits: HostLimits{Limits: Limits{FrameBytes: 1 << 20, PendingCalls: 10, LogLines: 20}, Facts: 30, StreamItems: 40, StreamBytes: 50, Events: 60, EventBytes: 70, OwedFrames: 80, OwedBytes: 90},
+		Limits: HostLimits{Limits: Limits{FrameBytes: 1 << 20, PendingCalls: 10, LogLines: 20}, Facts: 30, StreamItems: 40, StreamBytes: 50, Events: 60, EventBytes: 70, OwedFrames: 80, OwedBytes: 90, PhaseRequests: 95},
 		Timeouts: HostTimeouts{Timeouts: Timeouts{
 			Load: time.Second, Init: 2 * time.Second, Setup: 3 * time.Second,
 			Stop: 4 * time.Second, Call: 5 * time.Second, Capabilities: 6 * time.Second,

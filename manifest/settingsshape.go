@@ -136,6 +136,7 @@ var hostLimitsShape = shape[HostLimits]{fields: append(
 	field[HostLimits]{"eventBytes", "", integer(func(l *HostLimits) *int { return &l.EventBytes }, 1, MaxFrameBytes)},
 	field[HostLimits]{"owedFrames", "", integer(func(l *HostLimits) *int { return &l.OwedFrames }, 1, MaxCount)},
 	field[HostLimits]{"owedBytes", "", integer(func(l *HostLimits) *int { return &l.OwedBytes }, 1, MaxFrameBytes)},
+	field[HostLimits]{"phaseRequests", "", integer(func(l *HostLimits) *int { return &l.PhaseRequests }, 1, MaxCount)},
 )}
 
 // partly are the fields of a shape, in an object that holds more than they fill.

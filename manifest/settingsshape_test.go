@@ -104,6 +104,7 @@ func TestSettingsSchema_hasTheReadersLimits(t *testing.T) {
 	require.EqualValues(t, MaxFrameBytes, limits["eventBytes"].Maximum)
 	require.EqualValues(t, MaxCount, limits["owedFrames"].Maximum)
 	require.EqualValues(t, MaxFrameBytes, limits["owedBytes"].Maximum)
+	require.EqualValues(t, MaxCount, limits["phaseRequests"].Maximum)
 	logs := defs["logs"].Properties
 	for _, name := range []string{"maxBytes", "total"} {
 		require.EqualValues(t, MinLogBytes, logs[name].Minimum)

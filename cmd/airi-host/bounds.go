@@ -44,6 +44,7 @@ func (s *settings) limits() actors.Limits {
 		Pending: l.PendingCalls, LogLines: l.LogLines, Facts: l.Facts, Frame: l.FrameBytes,
 		StreamItems: l.StreamItems, StreamBytes: l.StreamBytes, Events: l.Events, EventBytes: l.EventBytes,
 		OwedFrames: l.OwedFrames, OwedBytes: l.OwedBytes,
+		PhaseRequests: l.PhaseRequests,
 	}
 }
 
