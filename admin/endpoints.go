@@ -70,7 +70,7 @@ func (e *endpoints) before(g Guard, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		e.serve(&counted{ResponseWriter: w, answers: &e.answers}, r, g, below)
+		e.serve(&counted{ResponseWriter: w, answers: &e.answers}, r, g.now(), below)
 	})
 }
 

@@ -85,6 +85,15 @@ func start(t *testing.T, opts Options) *running {
 	return startGuarded(t, opts, Guard{})
 }
 
+// current is a guard as a host's own is, which may change: it goes by the one that it asks
+// for. One that asks for none is given as it is.
+func current(g Guard) Guard {
+	if g.Current != nil || !g.Loopback && !g.Open && g.Token == "" {
+		return g
+	}
+	return Guard{Current: func() Guard { return g }}
+}
+
 func startGuarded(t testing.TB, opts Options, g Guard) *running {
 	t.Helper()
 	metrics := NewMetrics()
@@ -104,7 +113,7 @@ func startGuarded(t testing.TB, opts Options, g Guard) *running {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	r.address = l.Addr().String()
-	r.server.Serve(l, g)
+	r.server.Serve(l, current(g))
 	r.Client = NewClient(func(ctx context.Context) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", r.address)
 	})

@@ -172,6 +172,9 @@ func TestRun_answersHTTP(t *testing.T) {
 		{"/api/v1/plugins", bearer, 200, `"plugin":"greeter"`},
 		{"/api/v1/plugins", append([]string{"Origin", "http://evil.example"}, bearer...), 403, "--allow-origin"},
 		{"/api/v1/plugins", append([]string{"Origin", "http://localhost:5173"}, bearer...), 200, ""},
+		{"/plugins/greeter/none", nil, 401, "Authorization: Bearer TOKEN"},
+		{"/plugins/greeter/none", append([]string{"Origin", "http://evil.example"}, bearer...), 403, "--allow-origin"},
+		{"/plugins/greeter/none", bearer, 404, "it offers no endpoint"},
 	} {
 		status, text := get(c.path, c.header...)
 		require.Equal(t, c.status, status, text)
