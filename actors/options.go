@@ -175,6 +175,9 @@ type Limits struct {
 	// configured anew (protocol.Heeding): 10. What it asks beyond is not followed, counted
 	// as dropped.
 	PhaseRequests int
+	// ChannelEvents is how many events of its channel, and steps, may wait for a compiled-in
+	// program's slow listener: 1024. The next event is dropped and counted.
+	ChannelEvents int
 }
 
 const (
@@ -188,6 +191,7 @@ const (
 	defaultOwedBytes   = 16 << 20
 
 	defaultPhaseRequests = 10
+	defaultChannel       = 1024
 )
 
 func (l Limits) withDefaults() Limits {
@@ -207,6 +211,7 @@ func (l Limits) withDefaults() Limits {
 		OwedBytes:  orDefault(l.OwedBytes, defaultOwedBytes),
 
 		PhaseRequests: orDefault(l.PhaseRequests, defaultPhaseRequests),
+		ChannelEvents: orDefault(l.ChannelEvents, defaultChannel),
 	}
 }
 

@@ -45,9 +45,6 @@ var (
 	_ protocol.Home = (*port)(nil)
 )
 
-// maxChannelQueue is how many events may wait for a program's slow listener.
-const maxChannelQueue = 1024
-
 // openPort opens the program that a manifest calls "builtin:NAME".
 func (s *session) openPort(name string) (l link, err error) {
 	program := s.host.programs[name]
@@ -117,7 +114,7 @@ func (p *port) hook(ctx context.Context, step protocol.Step) error {
 func (p *port) listens() bool { return p.inner.Listens() }
 
 func (p *port) emit(e protocol.Event) {
-	if p.behind() >= maxChannelQueue {
+	if p.behind() >= p.h.bounds.limits.ChannelEvents {
 		p.host.drop(p.h, "channel", "the program's listener is too slow for its channel", 1)
 		return
 	}

@@ -70,7 +70,7 @@ func TestPort_aListenerThatHangs(t *testing.T) {
 		startReady(t, h, manifestFor("a"))
 		events := listen(t, h, KindDropped, nil)
 		link := h.current("a").through()
-		for range maxChannelQueue + 10 {
+		for range defaultChannel + 10 {
 			link.emit(protocol.Event{Name: "x"})
 		}
 		startReady(t, h, manifestFor("b"))
@@ -78,6 +78,26 @@ func TestPort_aListenerThatHangs(t *testing.T) {
 		require.Greater(t, wantPhase(t, h, "a", lifecycle.Ready).Dropped["channel"], uint64(10))
 		_, err := h.Stop(t.Context(), "plugin-session-0")
 		require.NoError(t, err)
+		close(release)
+	})
+}
+
+func TestPort_aChannelHasABoundOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		p := plugin.Define("a").OnInit(func(_ context.Context, s *plugin.Session) error {
+			s.Listen(func(protocol.Event) { <-release })
+			return nil
+		})
+		h := startHostWith(t, Options{Dialects: []protocol.Dialect{counting{}}, Limits: Limits{ChannelEvents: 3}}, p)
+		startReady(t, h, manifestFor("a"))
+		synctest.Wait()
+		link := h.current("a").through()
+		before := wantPhase(t, h, "a", lifecycle.Ready).Dropped["channel"]
+		for range 10 {
+			link.emit(protocol.Event{Name: "x"})
+		}
+		require.GreaterOrEqual(t, wantPhase(t, h, "a", lifecycle.Ready).Dropped["channel"]-before, uint64(7))
 		close(release)
 	})
 }
@@ -100,7 +120,7 @@ func TestPort_aFullChannelLosesNoStep(t *testing.T) {
 		started := beginStart(t, h, manifestFor("a", needsConfiguration))
 		require.NoError(t, (<-started).err)
 		link := h.current("a").through()
-		for range 2 * maxChannelQueue {
+		for range 2 * defaultChannel {
 			link.emit(protocol.Event{Name: "x"})
 		}
 		require.Equal(t, lifecycle.Ready, apply(t, h, "plugin-session-0").Phase)

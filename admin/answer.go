@@ -155,9 +155,28 @@ func answerRaw(w http.ResponseWriter, status int, kind string, text []byte) erro
 	return err
 }
 
+// paced is an answer on a connection, whose reader has so much time for what is written at
+// once.
+type paced struct {
+	http.ResponseWriter
+	time time.Duration
+}
+
+func (p *paced) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
 // soon gives whoever is answered some time to take what comes next.
 func soon(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // in tests there may be no connection
+	for next := w; next != nil; {
+		switch one := next.(type) {
+		case *paced:
+			_ = http.NewResponseController(one.ResponseWriter).SetWriteDeadline(time.Now().Add(one.time)) // in tests there may be no connection
+			return
+		case interface{ Unwrap() http.ResponseWriter }:
+			next = one.Unwrap()
+		default: // in tests
+			return
+		}
+	}
 }
 
 // beginLines begins an answer of JSON objects, one a line.

@@ -91,7 +91,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return invalid("Content-Type: expected application/json")
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // in tests there may be no connection
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.limits.BodyTime)) // in tests there may be no connection
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.limits.Body))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return invalid("the body is larger than %d bytes, the limit", s.limits.Body)

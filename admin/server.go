@@ -81,6 +81,12 @@ type Limits struct {
 	Body int64
 	// Command bounds a start, a stop and a reload: 2 min.
 	Command time.Duration
+	// HeaderBytes is how long the header of a request may be: 16 KiB.
+	HeaderBytes int
+	// HeaderTime is how long that may take to come, BodyTime the body of a call, and
+	// AnswerTime is how long one who asks may take to read what they are answered at once:
+	// 5 s, 30 s, 30 s. IdleTime is how long a connection is kept for the next request: 1 min.
+	HeaderTime, BodyTime, AnswerTime, IdleTime time.Duration
 }
 
 func (l Limits) withDefaults() Limits {
@@ -89,18 +95,12 @@ func (l Limits) withDefaults() Limits {
 		Connections: cmp.Or(max(l.Connections, 0), 512),
 		FollowLines: cmp.Or(max(l.FollowLines, 0), 4096), FollowBytes: cmp.Or(max(l.FollowBytes, 0), 1<<20),
 		History: cmp.Or(max(l.History, 0), 1000), Body: cmp.Or(max(l.Body, 0), 64<<20),
-		Command: cmp.Or(max(l.Command, 0), 2*time.Minute),
+		Command:     cmp.Or(max(l.Command, 0), 2*time.Minute),
+		HeaderBytes: cmp.Or(max(l.HeaderBytes, 0), 16<<10), HeaderTime: cmp.Or(max(l.HeaderTime, 0), 5*time.Second),
+		BodyTime: cmp.Or(max(l.BodyTime, 0), 30*time.Second), AnswerTime: cmp.Or(max(l.AnswerTime, 0), 30*time.Second),
+		IdleTime: cmp.Or(max(l.IdleTime, 0), time.Minute),
 	}
 }
-
-// The limits of one connection.
-const (
-	headerTime  = 5 * time.Second
-	headerBytes = 16 << 10
-	bodyTime    = 30 * time.Second
-	answerTime  = 30 * time.Second
-	idleTime    = time.Minute
-)
 
 // Server answers questions about one host, and passes on commands. All its methods may
 // be called from any goroutine.
@@ -158,9 +158,9 @@ func (s *Server) begin() {
 func (s *Server) Serve(l net.Listener, g Guard) {
 	server := &http.Server{
 		Handler:           s.contained(s.handler(g)),
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headerBytes,
+		ReadHeaderTimeout: s.limits.HeaderTime,
+		IdleTimeout:       s.limits.IdleTime,
+		MaxHeaderBytes:    s.limits.HeaderBytes,
 		BaseContext:       func(net.Listener) context.Context { return s.alive },
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
@@ -225,7 +225,7 @@ func (s *Server) contained(next http.Handler) http.Handler {
 			s.log.Error("the control API panicked", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
 			answerFailure(w, Failure{Code: codeInternal, Message: "the host's control API panicked; its log says where"})
 		}()
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(&paced{w, s.limits.AnswerTime}, r)
 	})
 }
 

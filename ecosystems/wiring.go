@@ -17,8 +17,9 @@ import (
 	"github.com/airi-host/airi-host/transport/process"
 )
 
-// Policy is what whoever runs a host has decided about Paperclip's workers. The zero
-// value grants each what its manifest asks for, and knows no company.
+// Policy is what whoever runs a host has decided about Paperclip's workers and AIRI's
+// modules. The zero value grants each worker what its manifest asks for, and knows no
+// company.
 type Policy struct {
 	// Company is the tenant of calls that name none, unless the manifest names one;
 	// "" is none.
@@ -28,14 +29,16 @@ type Policy struct {
 	// Grants returns what a plugin is granted of what its manifest asks for; nil
 	// grants all of it.
 	Grants func(plugin string, asked []string) []string
+	// Collecting bounds what is collected of the streams of AIRI's modules.
+	Collecting airi.Collecting
 }
 
 // Dialects are the ecosystems that are built. manifestOf returns the manifest of a
 // plugin, as it is when a session of the plugin begins, or nil; policy returns what is
-// decided then, and its Companies whenever a plugin acts outside of a call; handles
+// decided then, Grants and bounds, and its Companies whenever a plugin acts outside of a call; handles
 // tells whether the host has a method of Paperclip's wire.
 func Dialects(manifestOf func(plugin string) *manifest.Manifest, policy func() Policy, handles func(method string) bool) []protocol.Dialect {
-	return []protocol.Dialect{airi.Dialect{}, paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
+	return []protocol.Dialect{airi.Dialect{Collecting: func() airi.Collecting { return policy().Collecting }}, paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
 		m := manifestOf(far.Plugin)
 		if m == nil || m.Paperclip == nil {
 			return paperclip.Plugin{}

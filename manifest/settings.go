@@ -166,6 +166,12 @@ type HostLimits struct {
 	// PhaseRequests is how often a plugin's session may ask within a minute to be prepared
 	// or configured anew.
 	PhaseRequests int
+	// ChannelEvents is how many events may wait for a compiled-in plugin's slow listener.
+	ChannelEvents int
+	// CollectedItems and CollectedBytes are what is collected of one stream of an AIRI
+	// module for a caller who does not follow it, CollectedTotal of all of one module's, in
+	// bytes.
+	CollectedItems, CollectedBytes, CollectedTotal int
 }
 
 // The bounds of settings.

@@ -43,6 +43,11 @@ type WorkerSettings struct {
 	DrainIdle, DrainMost time.Duration
 	// Cgroup is the directory of cgroup v2 below which each worker has one of its own.
 	Cgroup string
+	// TraceLines and TraceBytes are how long a stack trace may be that is one record of
+	// the log; TraceLine is how long a line is held for one that goes on with it,
+	// TracePause how long several are, TraceMost how long both may come to.
+	TraceLines, TraceBytes           int
+	TraceLine, TracePause, TraceMost time.Duration
 }
 
 // ReadingSettings are about how manifests are read.
@@ -67,6 +72,14 @@ type APISettings struct {
 	BodyBytes int
 	// Command is for a start, a stop and a reload.
 	Command time.Duration
+	// HeaderBytes is the longest header of a request.
+	HeaderBytes int
+	// HeaderTimeout is how long it may take to come, BodyTimeout the body of a call,
+	// AnswerTimeout how long an answer may take to be read, IdleTimeout how long a
+	// connection waits for the next request.
+	HeaderTimeout, BodyTimeout, AnswerTimeout, IdleTimeout time.Duration
+	// Drain is how long those that are asking may take once the host has ended.
+	Drain time.Duration
 }
 
 // StateSettings are what one plugin may keep as its state.
@@ -146,4 +159,9 @@ type QueueSettings struct {
 	Events, Frames int
 	// LogLines wait for the live view, and Bytes of text for who reads slowly what is printed or logged.
 	LogLines, Bytes int
+	// Kept are lines of plugins' logs on their way to the queues of their files.
+	Kept int
+	// Patience is how long whoever prints or logs waits for who reads, Drain how long
+	// what waits then may take once the host has ended.
+	Patience, Drain time.Duration
 }

@@ -19,6 +19,11 @@ var workersShape = shape[WorkerSettings]{fields: []field[WorkerSettings]{
 	{"exitGrace", "", timeout(func(s *WorkerSettings) *time.Duration { return &s.ExitGrace })},
 	{"drainIdle", "", timeout(func(s *WorkerSettings) *time.Duration { return &s.DrainIdle })},
 	{"drainMost", "", timeout(func(s *WorkerSettings) *time.Duration { return &s.DrainMost })},
+	{"traceLines", "", count(func(s *WorkerSettings) *int { return &s.TraceLines })},
+	{"traceBytes", "", bytesOf(func(s *WorkerSettings) *int { return &s.TraceBytes })},
+	{"traceLine", "", timeout(func(s *WorkerSettings) *time.Duration { return &s.TraceLine })},
+	{"tracePause", "", timeout(func(s *WorkerSettings) *time.Duration { return &s.TracePause })},
+	{"traceMost", "", timeout(func(s *WorkerSettings) *time.Duration { return &s.TraceMost })},
 	{"cgroup", "", absolute(func(s *WorkerSettings) *string { return &s.Cgroup }, `the absolute path of a directory of cgroup v2`)},
 }}
 
@@ -37,6 +42,12 @@ var apiShape = shape[APISettings]{fields: []field[APISettings]{
 	{"history", "", count(func(s *APISettings) *int { return &s.History })},
 	{"bodyBytes", "", bytesOf(func(s *APISettings) *int { return &s.BodyBytes })},
 	{"command", "", timeout(func(s *APISettings) *time.Duration { return &s.Command })},
+	{"headerBytes", "", bytesOf(func(s *APISettings) *int { return &s.HeaderBytes })},
+	{"headerTimeout", "", timeout(func(s *APISettings) *time.Duration { return &s.HeaderTimeout })},
+	{"bodyTimeout", "", timeout(func(s *APISettings) *time.Duration { return &s.BodyTimeout })},
+	{"answerTimeout", "", timeout(func(s *APISettings) *time.Duration { return &s.AnswerTimeout })},
+	{"idleTimeout", "", timeout(func(s *APISettings) *time.Duration { return &s.IdleTimeout })},
+	{"drain", "", timeout(func(s *APISettings) *time.Duration { return &s.Drain })},
 }}
 
 var stateShape = shape[StateSettings]{fields: []field[StateSettings]{
@@ -94,6 +105,9 @@ var queuesShape = shape[QueueSettings]{fields: []field[QueueSettings]{
 	{"frames", "", count(func(s *QueueSettings) *int { return &s.Frames })},
 	{"logLines", "", count(func(s *QueueSettings) *int { return &s.LogLines })},
 	{"bytes", "", bytesOf(func(s *QueueSettings) *int { return &s.Bytes })},
+	{"kept", "", count(func(s *QueueSettings) *int { return &s.Kept })},
+	{"patience", "", timeout(func(s *QueueSettings) *time.Duration { return &s.Patience })},
+	{"drain", "", timeout(func(s *QueueSettings) *time.Duration { return &s.Drain })},
 }}
 
 // count reads how many of something there may be.

@@ -1,6 +1,9 @@
 package manifest
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"time"
+)
 
 // LogFileSettings are about the files in which the logs of plugins are kept.
 type LogFileSettings struct {
@@ -11,6 +14,12 @@ type LogFileSettings struct {
 	MaxBytes, Files, Total int
 	// Off keeps none.
 	Off bool
+	// Queue and QueueBytes are how many records of one plugin may wait to be written, and
+	// how many bytes they may have.
+	Queue, QueueBytes int
+	// Retry is the pause after a write that failed, MaxRetry the longest, and Drain how
+	// long the last records may take once the host has ended.
+	Retry, MaxRetry, Drain time.Duration
 }
 
 // The bounds of LogFileSettings.
@@ -32,6 +41,11 @@ var logFilesShape = shape[LogFileSettings]{
 		{"maxBytes", "", integer(func(l *LogFileSettings) *int { return &l.MaxBytes }, MinLogBytes, MaxLogBytes)},
 		{"files", "", integer(func(l *LogFileSettings) *int { return &l.Files }, 1, MaxLogFiles)},
 		{"total", "", integer(func(l *LogFileSettings) *int { return &l.Total }, MinLogBytes, MaxLogBytes)},
+		{"queue", "", count(func(l *LogFileSettings) *int { return &l.Queue })},
+		{"queueBytes", "", bytesOf(func(l *LogFileSettings) *int { return &l.QueueBytes })},
+		{"retry", "", timeout(func(l *LogFileSettings) *time.Duration { return &l.Retry })},
+		{"maxRetry", "", timeout(func(l *LogFileSettings) *time.Duration { return &l.MaxRetry })},
+		{"drain", "", timeout(func(l *LogFileSettings) *time.Duration { return &l.Drain })},
 		{"off", "", truth(func(l *LogFileSettings) *bool { return &l.Off })},
 	},
 	also: func(r *reader, at fieldPath, v value) {

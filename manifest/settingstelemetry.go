@@ -15,8 +15,9 @@ type TelemetrySettings struct {
 	// Queue is how many spans, and how many events, may wait, Batch how many go with one
 	// request; at most [MaxTelemetryQueue].
 	Queue, Batch int
-	// Interval is how long they may wait for more, Timeout is for a request.
-	Interval, Timeout time.Duration
+	// Interval is how long they may wait for more, Timeout is for a request, Drain for what
+	// is left once the host has ended.
+	Interval, Timeout, Drain time.Duration
 }
 
 // MaxTelemetryQueue is the longest queue of telemetry.
@@ -39,6 +40,7 @@ var telemetryShape = shape[TelemetrySettings]{
 		{"batch", "", integer(func(s *TelemetrySettings) *int { return &s.Batch }, 1, MaxTelemetryQueue)},
 		{"interval", "", timeout(func(s *TelemetrySettings) *time.Duration { return &s.Interval })},
 		{"timeout", "", timeout(func(s *TelemetrySettings) *time.Duration { return &s.Timeout })},
+		{"drain", "", timeout(func(s *TelemetrySettings) *time.Duration { return &s.Drain })},
 	},
 	also: func(r *reader, at fieldPath, v value) {
 		if !v.has("endpoint") && len(v.members) > 0 && !r.blames(at) {

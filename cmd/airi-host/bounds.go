@@ -8,8 +8,11 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/services/jobs"
+	"github.com/airi-host/airi-host/services/logs"
+	"github.com/airi-host/airi-host/services/otlp"
 	"github.com/airi-host/airi-host/services/store"
 	"github.com/airi-host/airi-host/transport/process"
 )
@@ -43,9 +46,15 @@ func (s *settings) limits() actors.Limits {
 	return actors.Limits{
 		Pending: l.PendingCalls, LogLines: l.LogLines, Facts: l.Facts, Frame: l.FrameBytes,
 		StreamItems: l.StreamItems, StreamBytes: l.StreamBytes, Events: l.Events, EventBytes: l.EventBytes,
-		OwedFrames: l.OwedFrames, OwedBytes: l.OwedBytes,
+		OwedFrames: l.OwedFrames, OwedBytes: l.OwedBytes, ChannelEvents: l.ChannelEvents,
 		PhaseRequests: l.PhaseRequests,
 	}
+}
+
+// collecting bounds what is collected of the streams of AIRI's modules.
+func (s *settings) collecting() airi.Collecting {
+	l := s.Limits
+	return airi.Collecting{Items: l.CollectedItems, Bytes: l.CollectedBytes, Total: l.CollectedTotal}
 }
 
 func (s *settings) timeouts() actors.Timeouts {
@@ -61,6 +70,7 @@ func (s *settings) bind(spec *process.Spec, m *manifest.Manifest) {
 	spec.Limits, spec.Cgroup = s.worker(m), w.Cgroup
 	spec.QueueRecords, spec.QueueBytes = w.QueueFrames, w.QueueBytes
 	spec.ExitGrace, spec.DrainIdle, spec.DrainMost = w.ExitGrace, w.DrainIdle, w.DrainMost
+	spec.Traces = process.Traces{Lines: w.TraceLines, Bytes: w.TraceBytes, Line: w.TraceLine, Pause: w.TracePause, Most: w.TraceMost}
 }
 
 // worker says what a plugin's worker may use of the machine: what the settings say of
@@ -91,6 +101,7 @@ func (s *settings) api() admin.Limits {
 	return admin.Limits{
 		Requests: a.Requests, Followers: a.Followers, Connections: a.Connections, FollowLines: a.FollowLines, FollowBytes: a.FollowBytes,
 		History: a.History, Body: int64(a.BodyBytes), Command: a.Command,
+		HeaderBytes: a.HeaderBytes, HeaderTime: a.HeaderTimeout, BodyTime: a.BodyTimeout, AnswerTime: a.AnswerTimeout, IdleTime: a.IdleTimeout,
 	}
 }
 
@@ -170,9 +181,42 @@ func (s *settings) queues() queues {
 	return queues{
 		events: cmp.Or(q.Events, eventQueue), frames: cmp.Or(q.Frames, wireQueue),
 		logLines: cmp.Or(q.LogLines, logQueue), bytes: cmp.Or(q.Bytes, maxBacklog),
+		kept: cmp.Or(q.Kept, keptQueue), patience: cmp.Or(q.Patience, readerPatience),
 	}
 }
 
+// logFiles says how the logs of plugins are kept.
+func (s *settings) logFiles(log *slog.Logger) logs.Options {
+	l := s.Logs
+	return logs.Options{
+		MaxBytes: int64(l.MaxBytes), Files: l.Files, Total: int64(l.Total), Log: log,
+		Queue: l.Queue, QueueBytes: l.QueueBytes, Retry: l.Retry, MaxRetry: l.MaxRetry,
+	}
+}
+
+// telemetry says how spans and events are sent, but for where to.
+func (s *settings) telemetry(log *slog.Logger) otlp.Options {
+	t := s.Telemetry
+	return otlp.Options{Endpoint: t.Endpoint, Queue: t.Queue, Batch: t.Batch, Interval: t.Interval, Timeout: t.Timeout, Log: log}
+}
+
+// ends are how long the parts of a host may take once its plugins have ended: those that
+// ask, the files of logs, telemetry, and what is printed.
+type ends struct{ front, logs, telemetry, output time.Duration }
+
+func (s *settings) ends() ends {
+	return ends{
+		front: cmp.Or(s.API.Drain, frontDrain), logs: cmp.Or(s.Logs.Drain, logFilesTime),
+		telemetry: cmp.Or(s.Telemetry.Drain, telemetryDrain), output: cmp.Or(s.Queues.Drain, lastWords),
+	}
+}
+
+func (e ends) all() time.Duration { return e.front + e.logs + e.telemetry + e.output }
+
 // queues are how much may wait: events to be printed, frames to be logged, lines of logs
-// for the live view, and bytes of text for it and for each standard output.
-type queues struct{ events, frames, logLines, bytes int }
+// for the live view, bytes of text for it and for each standard output, and lines of logs to
+// be kept; and how long somebody waits for a standard output.
+type queues struct {
+	events, frames, logLines, bytes, kept int
+	patience                              time.Duration
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,7 +67,7 @@ var reached = map[string]reach{
 		map[string]string{
 			"Pending": "limits.pendingCalls", "LogLines": "limits.logLines", "Facts": "limits.facts", "Frame": "limits.frameBytes",
 			"StreamItems": "limits.streamItems", "StreamBytes": "limits.streamBytes", "Events": "limits.events", "EventBytes": "limits.eventBytes",
-			"OwedFrames": "limits.owedFrames", "OwedBytes": "limits.owedBytes",
+			"OwedFrames": "limits.owedFrames", "OwedBytes": "limits.owedBytes", "ChannelEvents": "limits.channelEvents",
 			"PhaseRequests": "limits.phaseRequests",
 		},
 		nil,
@@ -98,8 +99,47 @@ var reached = map[string]reach{
 			"Plugin": wired, "Path": wired, "Args": wired, "Dir": wired, "Env": wired, "Wire": wired, "Owner": wired, "Log": wired,
 			"Reach":     "is as far as the system lets it",
 			"Adopt":     "is for a host that is PID 1, which knows that",
-			"MaxRecord": "actors sets it, from limits.frameBytes", "Limits": byOthers,
+			"MaxRecord": "actors sets it, from limits.frameBytes", "Limits": byOthers, "Traces": byOthers,
 		},
+	},
+	"process.Traces": {
+		func(s *settings) any {
+			var spec process.Spec
+			s.bind(&spec, &manifest.Manifest{Name: "hello"})
+			return spec.Traces
+		},
+		map[string]string{
+			"Lines": "workers.traceLines", "Bytes": "workers.traceBytes", "Line": "workers.traceLine", "Pause": "workers.tracePause", "Most": "workers.traceMost",
+		},
+		nil,
+	},
+	"airi.Collecting": {
+		func(s *settings) any { return s.policy().Collecting },
+		map[string]string{"Items": "limits.collectedItems", "Bytes": "limits.collectedBytes", "Total": "limits.collectedTotal"},
+		nil,
+	},
+	"logs.Options": {
+		func(s *settings) any { return s.logFiles(nil) },
+		map[string]string{
+			"MaxBytes": "logs.maxBytes", "Files": "logs.files", "Total": "logs.total", "Queue": "logs.queue", "QueueBytes": "logs.queueBytes",
+			"Retry": "logs.retry", "MaxRetry": "logs.maxRetry",
+		},
+		map[string]string{"Log": wired},
+	},
+	"otlp.Options": {
+		func(s *settings) any { return s.telemetry(nil) },
+		map[string]string{
+			"Endpoint": "telemetry.endpoint", "Queue": "telemetry.queue", "Batch": "telemetry.batch", "Interval": "telemetry.interval", "Timeout": "telemetry.timeout",
+		},
+		map[string]string{"Headers": "telemetry.headers says where they are", "Version": wired, "Instance": wired, "Log": wired},
+	},
+	"ends": {
+		func(s *settings) any {
+			e := s.ends()
+			return struct{ Front, Logs, Telemetry, Output time.Duration }{e.front, e.logs, e.telemetry, e.output}
+		},
+		map[string]string{"Front": "api.drain", "Logs": "logs.drain", "Telemetry": "telemetry.drain", "Output": "queues.drain"},
+		nil,
 	},
 	"process.Limits": {
 		func(s *settings) any { return s.worker(&manifest.Manifest{Name: "hello"}) },
@@ -129,7 +169,8 @@ var reached = map[string]reach{
 		func(s *settings) any { return s.api() },
 		map[string]string{
 			"Requests": "api.requests", "Followers": "api.followers", "Connections": "api.connections", "FollowLines": "api.followLines",
-			"FollowBytes": "api.followBytes", "History": "api.history", "Body": "api.bodyBytes", "Command": "api.command",
+			"FollowBytes": "api.followBytes", "History": "api.history", "Body": "api.bodyBytes", "Command": "api.command", "HeaderBytes": "api.headerBytes",
+			"HeaderTime": "api.headerTimeout", "BodyTime": "api.bodyTimeout", "AnswerTime": "api.answerTimeout", "IdleTime": "api.idleTimeout",
 		},
 		nil,
 	},
@@ -237,9 +278,15 @@ var reached = map[string]reach{
 	"queues": {
 		func(s *settings) any {
 			q := s.queues()
-			return struct{ Events, Frames, LogLines, Bytes int }{q.events, q.frames, q.logLines, q.bytes}
+			return struct {
+				Events, Frames, LogLines, Bytes, Kept int
+				Patience                              time.Duration
+			}{q.events, q.frames, q.logLines, q.bytes, q.kept, q.patience}
 		},
-		map[string]string{"Events": "queues.events", "Frames": "queues.frames", "LogLines": "queues.logLines", "Bytes": "queues.bytes"},
+		map[string]string{
+			"Events": "queues.events", "Frames": "queues.frames", "LogLines": "queues.logLines", "Bytes": "queues.bytes",
+			"Kept": "queues.kept", "Patience": "queues.patience",
+		},
 		nil,
 	},
 }
@@ -254,6 +301,9 @@ func setting(path string, value any) map[string]any {
 	if strings.HasPrefix(path, "plugins.hello.folders.notes.") && !strings.HasSuffix(path, ".path") {
 		file["plugins"].(map[string]any)["hello"].(map[string]any)["folders"].(map[string]any)["notes"].(map[string]any)["path"] = "/srv"
 	}
+	if names[0] == "telemetry" && names[1] != "endpoint" {
+		file["telemetry"].(map[string]any)["endpoint"] = "http://localhost:4318"
+	}
 	if names[0] == "secrets" && names[2] != "env" && names[2] != "file" {
 		file["secrets"].(map[string]any)["api"].(map[string]any)["env"] = "A"
 	}
@@ -261,7 +311,7 @@ func setting(path string, value any) map[string]any {
 }
 
 // values are what a setting may be: one of them is right.
-var values = []any{7, 2 << 20, "7s", true, 0.5, "/opt/x", "NAME", []string{"10.0.0.0/8"}, []string{"data"}}
+var values = []any{7, 2 << 20, "7s", true, 0.5, "/opt/x", "NAME", "http://collector:4318", []string{"10.0.0.0/8"}, []string{"data"}}
 
 // withSetting reads settings that set one path, to one of the values that are right.
 func withSetting(t *testing.T, path string) []*settings {

@@ -194,7 +194,7 @@ func (s *settings) grants(plugin string, asked []string) []string {
 
 // policy is what Paperclip's workers may do.
 func (s *settings) policy() ecosystems.Policy {
-	return ecosystems.Policy{Company: s.Scope, Companies: s.Companies, Grants: s.grants}
+	return ecosystems.Policy{Company: s.Scope, Companies: s.Companies, Grants: s.grants, Collecting: s.collecting()}
 }
 
 // limited runs workers within the limits that are in force when they start.

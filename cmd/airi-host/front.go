@@ -21,18 +21,21 @@ type front struct {
 	// listen is what http listens by, guards has who may ask there, which may change.
 	listen listenOptions
 	guards atomic.Pointer[admin.Guard]
+	// drain is how long those that are asking may take once the host has ended.
+	drain time.Duration
 	// reloader changes settings; nil for a host that is asked once.
 	reloader *reloader
 }
 
-// frontDrain is how long those that are asking may take once the host has ended.
+// frontDrain is how long those that are asking may take once the host has ended, unless the
+// settings say otherwise.
 const frontDrain = time.Second
 
 // openFront opens the sockets of a host that serves, before anything is started, the code
 // of manifests too. One that is asked once has only those that it was told of. Its close
 // must follow.
 func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front, error) {
-	f := &front{listen: opts.listen}
+	f := &front{listen: opts.listen, drain: c.settings.ends().front}
 	f.guards.Store(&admin.Guard{})
 	if !opts.once || !st.temporary {
 		dir, err := st.path()
@@ -144,7 +147,7 @@ type listeningLine struct {
 func (f *front) close() error {
 	var errs []error
 	if f.server != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), frontDrain)
+		ctx, cancel := context.WithTimeout(context.Background(), f.drain)
 		defer cancel()
 		errs = append(errs, f.server.Shutdown(ctx))
 	}

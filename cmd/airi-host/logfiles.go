@@ -22,10 +22,11 @@ import (
 const logFolder = "logs"
 
 // keptQueue is how many lines may wait to be handed to the files' own queues, which nobody
-// waits in.
+// waits in, unless the settings say otherwise.
 const keptQueue = 8192
 
-// logFilesTime is how long the last lines may take to be written.
+// logFilesTime is how long the last lines may take to be written, unless the settings say
+// otherwise.
 const logFilesTime = 2 * time.Second
 
 // logFiles keep what plugins say.
@@ -36,6 +37,8 @@ type logFiles struct {
 	lock *store.Lock
 	// pumped closes when the last line was handed on.
 	pumped chan struct{}
+	// drain is how long the last lines may take to be written.
+	drain time.Duration
 }
 
 // keepsLogs tells whether a host on a state keeps what plugins say in files.
@@ -45,7 +48,7 @@ func (c *cli) keepsLogs(st *state) bool { return !st.temporary && !c.settings.Lo
 // down. Its close must follow then.
 func (c *cli) keepLogs(host *actors.Host, st *state, hidden *hush, log *slog.Logger) (*logFiles, error) {
 	said := c.settings.Logs
-	k := &logFiles{dir: filepath.Join(st.dir, logFolder), pumped: make(chan struct{})}
+	k := &logFiles{dir: filepath.Join(st.dir, logFolder), pumped: make(chan struct{}), drain: c.settings.ends().logs}
 	if said.Dir != "" {
 		k.dir = said.Dir
 		lock, err := store.Acquire(k.dir)
@@ -56,10 +59,8 @@ func (c *cli) keepLogs(host *actors.Host, st *state, hidden *hush, log *slog.Log
 			k.lock = lock
 		}
 	}
-	k.Files = logs.Open(k.dir, logs.Options{
-		MaxBytes: int64(said.MaxBytes), Files: said.Files, Total: int64(said.Total), Log: log,
-	})
-	sub := host.Subscribe(actors.KindLog, keptQueue)
+	k.Files = logs.Open(k.dir, c.settings.logFiles(log))
+	sub := host.Subscribe(actors.KindLog, c.settings.queues().kept)
 	go k.pump(sub, hidden)
 	return k, nil
 }
@@ -85,7 +86,7 @@ func (k *logFiles) close() error {
 		return nil
 	}
 	<-k.pumped
-	ctx, cancel := context.WithTimeout(context.Background(), logFilesTime)
+	ctx, cancel := context.WithTimeout(context.Background(), k.drain)
 	defer cancel()
 	err := k.Close(ctx)
 	if k.lock != nil {

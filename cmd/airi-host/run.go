@@ -183,7 +183,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	defer v.close()
 	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
 	j := follow(h.Host, c.settings.queues().events, v.show)
-	c.service.starting(opts.startLimit)
+	c.service.starting(opts.startLimit, c.settings.ends().front)
 	watching.look(h, st, all, found.Problems)
 	rep, started := c.start(stop, h, j, found, opts)
 	if started && !opts.once {
@@ -200,7 +200,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	v.do(doingStop)
 	endReloads()
 	drain := c.settings.now().drain(defaultDrain)
-	c.service.stopping(drain)
+	c.service.stopping(drain, c.settings.ends().all())
 	err = errors.Join(h.close(now, drain), f.close())
 	v.close()
 	if lost := j.wait(); lost > 0 {

@@ -94,8 +94,8 @@ func (s *service) tell(state string) {
 }
 
 // starting asks for the time that the start of plugins may take, beyond what the unit has.
-func (s *service) starting(limit time.Duration) {
-	s.tell(fmt.Sprintf("STATUS=starting plugins\nEXTEND_TIMEOUT_USEC=%d", (limit + frontDrain).Microseconds()))
+func (s *service) starting(limit, margin time.Duration) {
+	s.tell(fmt.Sprintf("STATUS=starting plugins\nEXTEND_TIMEOUT_USEC=%d", (limit + margin).Microseconds()))
 }
 
 // serving tells that the host serves, from then on how many of so many plugins are ready,
@@ -161,17 +161,17 @@ func (s *service) feed(host *actors.Host, ended *actors.Subscription) {
 }
 
 // stopping tells that the host stops, within the drain time and what follows it.
-func (s *service) stopping(drain time.Duration) {
+func (s *service) stopping(drain, after time.Duration) {
 	if s == nil {
 		return
 	}
 	s.leaving.Store(true)
-	s.tell(fmt.Sprintf("%s\nSTATUS=stopping plugins\nEXTEND_TIMEOUT_USEC=%d", daemon.SdNotifyStopping, (drain + stopMargin).Microseconds()))
+	s.tell(fmt.Sprintf("%s\nSTATUS=stopping plugins\nEXTEND_TIMEOUT_USEC=%d", daemon.SdNotifyStopping, (drain + after + stopMargin).Microseconds()))
 }
 
-// stopMargin is what the end of a host may take beyond the drain time: what is killed has
-// to go, followers are told, and the store is closed.
-const stopMargin = 15 * time.Second
+// stopMargin is what the end of a host may take beyond the drain time and the ends of its
+// parts: what is killed has to go, and the store is closed.
+const stopMargin = 6 * time.Second
 
 // reloading tells that the settings are read anew while something does so.
 func (s *service) reloading(do func()) {

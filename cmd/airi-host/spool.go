@@ -20,6 +20,8 @@ import (
 type spool struct {
 	o       *output
 	backlog backlog
+	// patience is how long somebody waits for the reader, drain how long the end may take.
+	patience, drain time.Duration
 	// wake has an item when there is something to write.
 	wake    chan struct{}
 	closing chan struct{}
@@ -33,23 +35,23 @@ type spool struct {
 }
 
 const (
-	// readerPatience is how long somebody waits for a reader, once, until all is written.
+	// readerPatience is how long somebody waits for a reader, once, until all is written, and
+	// lastWords how long the end of a spool may take, unless the settings say otherwise.
 	readerPatience = 20 * time.Millisecond
+	lastWords      = 5 * time.Second
 	// spoolPiece is how much is written at once, in bytes, unless a line is longer.
 	spoolPiece = 32 << 10
-	// lastWords is how long the end of a spool may take.
-	lastWords = 5 * time.Second
 )
 
 // spooled lets nobody wait for the reader of an output any more, until end is called, which
-// hurries it and writes what is left; most bytes may wait, and as many be on their way. told
-// is the line for how many lines were lost.
-func (o *output) spooled(most int, told func(lost int) string) (end func()) {
+// hurries it and writes what is left, for drain at most. So many bytes may wait as room says,
+// and as many be on their way. told is the line for how many lines were lost.
+func (o *output) spooled(room queues, drain time.Duration, told func(lost int) string) (end func()) {
 	s := &spool{
-		o: o, wake: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{}),
+		o: o, patience: room.patience, drain: drain, wake: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{}),
 		written: make(chan struct{}),
 	}
-	s.backlog.most, s.backlog.told, s.backlog.changed = most, told, s.rouse
+	s.backlog.most, s.backlog.told, s.backlog.changed = room.bytes, told, s.rouse
 	o.spool.Store(s)
 	go s.write()
 	return sync.OnceFunc(s.close)
@@ -75,7 +77,7 @@ func (s *spool) put(text []byte) bool {
 }
 
 func (s *spool) await(written <-chan struct{}) {
-	late := time.NewTimer(readerPatience)
+	late := time.NewTimer(s.patience)
 	defer late.Stop()
 	select {
 	case <-written:
@@ -138,12 +140,12 @@ func (s *spool) pass(lines []string) {
 	}
 }
 
-// close writes what is left, for lastWords at most. A reader that takes nothing for stuckAfter
+// close writes what is left, for drain at most. A reader that takes nothing for stuckAfter
 // is given up before.
 func (s *spool) close() {
 	s.o.hurry()
 	close(s.closing)
-	late := time.NewTimer(lastWords)
+	late := time.NewTimer(s.drain)
 	defer late.Stop()
 	select {
 	case <-s.ended:
@@ -155,10 +157,10 @@ func (s *spool) close() {
 
 // spooled lets a host that serves wait for none of its readers, until end is called.
 func (c *cli) spooled() (end func()) {
-	most := c.settings.queues().bytes
-	said := c.out.spooled(most, func(lost int) string { return lostLine(lost, c.json(), `{"event":"gap","missed":%d}`) })
+	room, drain := c.settings.queues(), c.settings.ends().output
+	said := c.out.spooled(room, drain, func(lost int) string { return lostLine(lost, c.json(), `{"event":"gap","missed":%d}`) })
 	format, _ := c.format() // it was looked at before
-	logged := c.err.spooled(most, func(lost int) string {
+	logged := c.err.spooled(room, drain, func(lost int) string {
 		return lostLine(lost, format == formatJSON, `{"level":"WARN","msg":"lines were lost: standard error was not read","count":%d}`)
 	})
 	return func() {

@@ -20,7 +20,8 @@ import (
 // spooledTo is an output with a spool of so many bytes.
 func spooledTo(w io.Writer, most int) (o *output, end func()) {
 	o = newOutput(w)
-	return o, o.spooled(most, func(n int) string { return lostLine(n, false, "") })
+	room := queues{bytes: most, patience: readerPatience}
+	return o, o.spooled(room, lastWords, func(n int) string { return lostLine(n, false, "") })
 }
 
 func TestSpool_writesBeforeItReturnsWhileItsReaderReads(t *testing.T) {

@@ -18,13 +18,16 @@ import (
 	"github.com/airi-host/airi-host/services/otlp"
 )
 
-// telemetryDrain is how long what is left of telemetry may take once the host has ended.
+// telemetryDrain is how long what is left of telemetry may take once the host has ended,
+// unless the settings say otherwise.
 const telemetryDrain = time.Second
 
 // telemetry is where spans and events are sent to; nil is nowhere.
 type telemetry struct {
 	*otlp.Sender
 	calls bool
+	// drain is how long what is left may take.
+	drain time.Duration
 }
 
 // openTelemetry begins to send, if the settings say where to. Its close must follow.
@@ -37,14 +40,13 @@ func (s *settings) openTelemetry(instance string, log *slog.Logger) (*telemetry,
 	if err != nil {
 		return nil, err
 	}
-	sender, err := otlp.New(otlp.Options{
-		Endpoint: t.Endpoint, Headers: headers, Version: version(), Instance: instance,
-		Queue: t.Queue, Batch: t.Batch, Interval: t.Interval, Timeout: t.Timeout, Log: log,
-	})
+	options := s.telemetry(log)
+	options.Headers, options.Version, options.Instance = headers, version(), instance
+	sender, err := otlp.New(options)
 	if err != nil {
 		return nil, err
 	}
-	return &telemetry{sender, t.Calls == nil || *t.Calls}, nil
+	return &telemetry{sender, t.Calls == nil || *t.Calls, s.ends().telemetry}, nil
 }
 
 // telemetryHeaders reads the headers; no error quotes them.
@@ -120,7 +122,7 @@ func (t *telemetry) close(log *slog.Logger) {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), telemetryDrain)
+	ctx, cancel := context.WithTimeout(context.Background(), t.drain)
 	defer cancel()
 	if err := t.Close(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		log.Debug("ending telemetry", "error", err)

@@ -177,8 +177,8 @@ func (d *driver) item(c *call, item json.RawMessage, out []protocol.Effect) []pr
 	if c.follows {
 		return append(out, protocol.Progress{ID: c.id, Item: item})
 	}
-	size := len(item)
-	if len(c.items) < MaxCollected && c.size+size <= MaxCollectedBytes && d.collected+size <= MaxCollectedTotal {
+	size, most := len(item), d.collecting
+	if len(c.items) < most.Items && c.size+size <= most.Bytes && d.collected+size <= most.Total {
 		c.items = append(c.items, item)
 		c.size += size
 		d.collected += size
@@ -186,7 +186,7 @@ func (d *driver) item(c *call, item json.RawMessage, out []protocol.Effect) []pr
 	}
 	d.forget(c)
 	why := fmt.Sprintf("%s answers with a stream of more than the %d items or %d bytes (%d in all calls) that are collected: follow it",
-		clip(c.tag), MaxCollected, MaxCollectedBytes, MaxCollectedTotal)
+		clip(c.tag), most.Items, most.Bytes, most.Total)
 	out = append(out, protocol.Complete{ID: c.id, Err: d.fault(protocol.CodeOverloaded, why)})
 	return d.send(abortFrame(c.tag, invokeID(c.number), appendString(nil, "nobody follows the stream")), out)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestDriver_handlersBecomeOffers(t *testing.T) {
-	d := newDriver(protocol.Settings{})
+	d := newDriver(protocol.Settings{}, Collecting{})
 	say := func(what, tag string) []protocol.Effect {
 		return d.Step(now, protocol.Received{Message: Frame{ID: ControlPrefix + what, Body: raw(fmt.Sprintf(`{"tag":%q}`, tag))}}, nil)
 	}
@@ -55,7 +55,7 @@ func TestDriver_checksTheBridgesVersion(t *testing.T) {
 }
 
 func TestDriver_aCrashFailsTheConnectionWithItsReason(t *testing.T) {
-	d := newDriver(protocol.Settings{Plugin: "hello"})
+	d := newDriver(protocol.Settings{Plugin: "hello"}, Collecting{})
 	out := d.Step(now, protocol.Received{Message: Frame{
 		ID:   ControlPrefix + "crashed",
 		Body: raw(`{"origin":"unhandled rejection","name":"TypeError","message":"boom","at":"main.mjs:3:9"}`),

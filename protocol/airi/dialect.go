@@ -12,6 +12,9 @@ type Dialect struct {
 	// Providers lists the model providers that modules are told of; nil means
 	// none. A host can be given another list later: see ProvidersService.
 	Providers func(context.Context) ([]Provider, error)
+	// Collecting bounds what is collected of streams at a connection that begins; nil means
+	// the defaults.
+	Collecting func() Collecting
 }
 
 var (
@@ -29,7 +32,13 @@ func (Dialect) Streams() {}
 func (Dialect) Codec() protocol.Codec { return codec{} }
 
 // NewDriver returns the host's end of one connection to one module.
-func (Dialect) NewDriver(s protocol.Settings) protocol.Driver { return newDriver(s) }
+func (d Dialect) NewDriver(s protocol.Settings) protocol.Driver {
+	var c Collecting
+	if d.Collecting != nil {
+		c = d.Collecting()
+	}
+	return newDriver(s, c)
+}
 
 // Narrate returns what the reference host emits on a plugin's channel at a
 // moment: the same events, in the same order, with the same members.

@@ -1,6 +1,7 @@
 package airi
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -43,14 +44,28 @@ const (
 	MaxOffers = 1024
 	// MaxName is how long the ids of a module's calls and its tags may be, in bytes.
 	MaxName = 1024
-	// MaxCollected is how many items of a response stream are collected for a caller
-	// that does not follow it, and MaxCollectedBytes how many bytes. The next item
-	// fails the call with protocol.CodeOverloaded, and the module is told to stop.
+	// MaxCollected, MaxCollectedBytes and MaxCollectedTotal are the defaults of [Collecting].
 	MaxCollected      = 1024
 	MaxCollectedBytes = 8 << 20
-	// MaxCollectedTotal is the same for all calls of one module together, in bytes.
 	MaxCollectedTotal = 64 << 20
 )
+
+// Collecting is how much of response streams is collected for callers who do not follow
+// them. The next item fails the call with protocol.CodeOverloaded, and the module is told to
+// stop. Zero or less means the default.
+type Collecting struct {
+	// Items and Bytes are for one call: [MaxCollected] and [MaxCollectedBytes].
+	Items, Bytes int
+	// Total is the bytes of all calls of one module together: [MaxCollectedTotal].
+	Total int
+}
+
+func (c Collecting) withDefaults() Collecting {
+	return Collecting{
+		Items: cmp.Or(max(c.Items, 0), MaxCollected), Bytes: cmp.Or(max(c.Bytes, 0), MaxCollectedBytes),
+		Total: cmp.Or(max(c.Total, 0), MaxCollectedTotal),
+	}
+}
 
 // idPrefix starts the invokeIds of the host's calls, so that the bridge can tell
 // answers for the host from those that stay inside the module.
@@ -69,7 +84,8 @@ type driver struct {
 	numbers map[uint64]*call
 	// begun counts the host's calls.
 	begun uint64
-	// collected is what all calls have collected, in bytes.
+	// collecting bounds what calls collect; collected is what all have, in bytes.
+	collecting Collecting
 	collected int
 	// running is the step that runs, or its zero value.
 	running running
@@ -91,14 +107,15 @@ type driver struct {
 
 var _ protocol.Driver = (*driver)(nil)
 
-func newDriver(s protocol.Settings) *driver {
+func newDriver(s protocol.Settings, c Collecting) *driver {
 	return &driver{
-		settings: s,
-		calls:    make(map[protocol.CallID]*call),
-		numbers:  make(map[uint64]*call),
-		requests: make(map[protocol.RequestID]*request),
-		callers:  make(map[caller]protocol.RequestID),
-		offers:   make(map[string]struct{}),
+		settings:   s,
+		collecting: c.withDefaults(),
+		calls:      make(map[protocol.CallID]*call),
+		numbers:    make(map[uint64]*call),
+		requests:   make(map[protocol.RequestID]*request),
+		callers:    make(map[caller]protocol.RequestID),
+		offers:     make(map[string]struct{}),
 	}
 }
 

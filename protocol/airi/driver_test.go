@@ -25,7 +25,7 @@ func newRig(t *testing.T, s protocol.Settings) rig {
 	if s.Plugin == "" {
 		s.Plugin = "hello"
 	}
-	return rig{t: t, d: newDriver(s)}
+	return rig{t: t, d: newDriver(s, Collecting{})}
 }
 
 // step gives an input and returns the effects, each as one line; frames that are
@@ -147,7 +147,7 @@ func TestDriver_ignoresTimersAndForeignMessages(t *testing.T) {
 }
 
 func TestDriver_numbersItsFrames(t *testing.T) {
-	d := newDriver(protocol.Settings{})
+	d := newDriver(protocol.Settings{}, Collecting{})
 	var seen []string
 	for range 2 {
 		sent, ok := d.Step(now, protocol.Emit{Event: protocol.Event{Name: "e"}}, nil)[0].(protocol.Send)
@@ -161,7 +161,7 @@ func TestDriver_numbersItsFrames(t *testing.T) {
 
 func TestDriver_appendsToWhatIsThere(t *testing.T) {
 	before := []protocol.Effect{protocol.Dropped{What: "before"}}
-	after := newDriver(protocol.Settings{}).Step(now, protocol.Emit{Event: protocol.Event{Name: "e"}}, before)
+	after := newDriver(protocol.Settings{}, Collecting{}).Step(now, protocol.Emit{Event: protocol.Event{Name: "e"}}, before)
 	require.Len(t, after, 2)
 	require.Equal(t, before, after[:1])
 }
@@ -202,7 +202,7 @@ func FuzzDriver_received(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d := newDriver(protocol.Settings{Plugin: "p", MaxPending: 2})
+		d := newDriver(protocol.Settings{Plugin: "p", MaxPending: 2}, Collecting{})
 		out := d.Step(now, protocol.Invoke{ID: 7, Call: protocol.Call{Key: "x"}, Follows: len(record)%2 == 0}, nil)
 		out = d.Step(now, protocol.Run{Step: protocol.StepInit}, out)
 		out = d.Step(now, protocol.Received{Message: Frame{ID: "y-send", Body: raw(`{"invokeId":"theirs"}`)}}, out)

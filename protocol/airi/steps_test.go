@@ -57,7 +57,7 @@ func TestDriver_aFailedStepHasTheWordsOfTheReferenceHost(t *testing.T) {
 }
 
 func TestDriver_aFailedStepNamesTheModulesLine(t *testing.T) {
-	d := newDriver(protocol.Settings{})
+	d := newDriver(protocol.Settings{}, Collecting{})
 	d.Step(now, protocol.Run{Step: protocol.StepInit}, nil)
 	out := d.Step(now, protocol.Received{Message: Frame{
 		ID:   "airi-host:bridge:init-receive-error-airi-host-1",

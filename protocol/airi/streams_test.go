@@ -101,6 +101,27 @@ func TestStream_collectingIsBounded(t *testing.T) {
 	}
 }
 
+func TestStream_collectingHasBoundsOfItsOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		own Collecting
+		say string
+	}{
+		"items": {Collecting{Items: 2}, "more than the 2 items or 8388608 bytes (67108864 in all calls)"},
+		"bytes": {Collecting{Bytes: 25}, "more than the 1024 items or 25 bytes (67108864 in all calls)"},
+		"total": {Collecting{Total: 25}, "more than the 1024 items or 8388608 bytes (25 in all calls)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dialect := Dialect{Collecting: func() Collecting { return c.own }}
+			r := rig{t: t, d: dialect.NewDriver(protocol.Settings{Plugin: "hello"}).(*driver)}
+			r.call(1, "tail")
+			for range 2 {
+				require.Equal(t, []string{"progress 1 "}, r.item("tail", 1, `"12345678"`))
+			}
+			require.Contains(t, r.item("tail", 1, `"12345678"`)[0], c.say)
+		})
+	}
+}
+
 func TestStream_collectingIsBoundedForAllCallsTogether(t *testing.T) {
 	r := newRig(t, protocol.Settings{})
 	item := `"` + strings.Repeat("x", MaxCollectedBytes-2) + `"`

@@ -83,7 +83,7 @@ func TestLogReader_isFreedByInterrupt(t *testing.T) {
 	r, w, err := newPipe()
 	require.NoError(t, err)
 	require.NoError(t, syscall.SetNonblock(r, true))
-	reader, book := newLogReader(logPipe{Stderr, r}), newLogbook(nil)
+	reader, book := newLogReader(logPipe{Stderr, r}), newLogbook(nil, Traces{})
 	write(t, w, []byte("one\ntwo"))
 	done := make(chan struct{})
 	go func() {

@@ -44,7 +44,7 @@ type LogLine struct {
 	// Text is the line without its end, always valid UTF-8. A line above
 	// LogLineBytes is cut and ends with " …(N bytes cut)". Escape sequences are
 	// left as they are. The lines of a stack trace, and lines that are indented below
-	// another one, are one text with line feeds in it, within TraceLines and TraceBytes.
+	// another one, are one text with line feeds in it, within Spec.Traces.
 	Text string
 	// Dropped, if not zero, makes this a summary: so many lines were dropped
 	// since the last one, because the worker wrote more than LogBurst and
@@ -133,7 +133,8 @@ func (a *allowance) take(now time.Time) bool {
 // logbook takes the lines of all streams of one worker, thins them out, and hands
 // them to the owner from a goroutine that lives only while there are some.
 type logbook struct {
-	owner func(LogLine) // may be nil
+	owner  func(LogLine) // may be nil
+	traces Traces
 
 	mu         sync.Mutex
 	tail       []string
@@ -149,8 +150,8 @@ type logbook struct {
 	lines, lost uint64
 }
 
-func newLogbook(owner func(LogLine)) *logbook {
-	return &logbook{owner: owner, told: make(chan struct{}), held: map[Stream]*trace{}}
+func newLogbook(owner func(LogLine), traces Traces) *logbook {
+	return &logbook{owner: owner, traces: traces.withDefaults(), told: make(chan struct{}), held: map[Stream]*trace{}}
 }
 
 // add takes one line. It never blocks.
@@ -171,7 +172,7 @@ func (b *logbook) add(stream Stream, text string) {
 func (b *logbook) hold(stream Stream, text string, now time.Time) {
 	t := b.held[stream]
 	if t == nil {
-		t = &trace{timer: time.AfterFunc(lineWait, func() { b.quiet(stream) })}
+		t = &trace{bounds: b.traces, timer: time.AfterFunc(b.traces.Line, func() { b.quiet(stream) })}
 		b.held[stream] = t
 	}
 	at, goesOn := t.take(text, now)

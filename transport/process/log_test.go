@@ -97,7 +97,7 @@ func TestAllowance_isABurstAndARate(t *testing.T) {
 func TestLogbook_countsWhatItDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newLogSink()
-		b := newLogbook(sink.add)
+		b := newLogbook(sink.add, Traces{})
 		for i := range 1000 {
 			b.add(Stderr, fmt.Sprint(i))
 		}
@@ -119,7 +119,7 @@ func TestLogbook_countsWhatItDrops(t *testing.T) {
 func TestLogbook_summarizesOncePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newLogSink()
-		b := newLogbook(sink.add)
+		b := newLogbook(sink.add, Traces{})
 		for range 5000 { // 1,000 lines a second for 5 s
 			b.add(Stdout, "x")
 			time.Sleep(time.Millisecond)
@@ -144,7 +144,7 @@ func TestLogbook_summarizesOncePerSecond(t *testing.T) {
 func TestLogbook_waitsForASlowOwnerWithinABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink, gate := newLogSink(), make(chan struct{})
-		b := newLogbook(func(l LogLine) { <-gate; sink.add(l) })
+		b := newLogbook(func(l LogLine) { <-gate; sink.add(l) }, Traces{})
 		for range 20 {
 			for range LogPerSecond {
 				b.add(Stderr, "x")
@@ -166,7 +166,7 @@ func TestLogbook_waitsForASlowOwnerWithinABound(t *testing.T) {
 }
 
 func TestLogbook_needsNoOwner(t *testing.T) {
-	b := newLogbook(nil)
+	b := newLogbook(nil, Traces{})
 	for i := range 300 {
 		b.add(Stderr, fmt.Sprint(i))
 	}
@@ -192,7 +192,7 @@ func TestLog_cutsAndCleansWhatAWorkerWrites(t *testing.T) {
 func TestLogbook_tellsWhenTheOwnerHasTheLastLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink, gate := newLogSink(), make(chan struct{})
-		b := newLogbook(func(l LogLine) { <-gate; sink.add(l) })
+		b := newLogbook(func(l LogLine) { <-gate; sink.add(l) }, Traces{})
 		b.add(Stderr, "last words")
 		b.end()
 		synctest.Wait()
@@ -208,7 +208,7 @@ func TestLogbook_tellsWhenTheOwnerHasTheLastLine(t *testing.T) {
 }
 
 func TestLogbook_tellsAtOnceWhenNothingIsLeft(*testing.T) {
-	b := newLogbook(nil)
+	b := newLogbook(nil, Traces{})
 	b.end()
 	<-b.told
 }

@@ -93,6 +93,9 @@ type Spec struct {
 	// more are dropped and counted.
 	Log func(LogLine)
 
+	// Traces bound a LogLine that has several lines.
+	Traces Traces
+
 	// ExitGrace is how long a worker that has closed a pipe may take to exit
 	// before the connection ends without an exit. Zero or less means
 	// DefaultExitGrace.

@@ -68,7 +68,7 @@ func assemble(spec Spec, pipes *plumbing, tree *tree) *Process {
 		tree:    tree,
 		input:   newInputFile(pipes.input, spec.Plugin+" input"),
 		wire:    newWire(pipes.output, pipes.wakeRead, pipes.wakeEnd),
-		book:    newLogbook(spec.Log),
+		book:    newLogbook(spec.Log, spec.Traces),
 		exited:  make(chan struct{}),
 		drained: make(chan struct{}),
 		ended:   make(chan struct{}),

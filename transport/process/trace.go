@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -11,21 +12,24 @@ import (
 // where it came from. Lines are held until one comes that does not go on with them, for
 // a short while, within bounds: what exceeds these begins the next LogLine.
 
-// The bounds of a LogLine that has several lines.
-const (
-	// TraceLines is how many it may have.
-	TraceLines = 256
-	// TraceBytes is how long it may be, but for its last line.
-	TraceBytes = 24 << 10
-)
+// Traces are the bounds of a LogLine that has several lines. Zero or less means the
+// default.
+type Traces struct {
+	// Lines is how many it may have: 256. Bytes is how long it may be, but for its last
+	// line: 24 KiB.
+	Lines, Bytes int
+	// Line is how long a line is held for one that goes on with it: 50 ms. Pause is how
+	// long several are: 300 ms. Most is how long both may come to: 2 s.
+	Line, Pause, Most time.Duration
+}
 
-const (
-	// lineWait is how long a line is held for one that goes on with it, traceWait how
-	// long several are, and traceMost how long both may come to.
-	lineWait  = 50 * time.Millisecond
-	traceWait = 300 * time.Millisecond
-	traceMost = 2 * time.Second
-)
+func (t Traces) withDefaults() Traces {
+	return Traces{
+		Lines: cmp.Or(max(t.Lines, 0), 256), Bytes: cmp.Or(max(t.Bytes, 0), 24<<10),
+		Line: cmp.Or(max(t.Line, 0), 50*time.Millisecond), Pause: cmp.Or(max(t.Pause, 0), 300*time.Millisecond),
+		Most: cmp.Or(max(t.Most, 0), 2*time.Second),
+	}
+}
 
 // place is where in a trace the next line would stand.
 type place int
@@ -145,6 +149,8 @@ func (p place) node(line string, blank, indented bool) (place, bool) {
 
 // trace is lines of one stream that more may go on with.
 type trace struct {
+	bounds Traces
+
 	lines []string
 	size  int
 	at    place
@@ -161,7 +167,7 @@ type trace struct {
 func (t *trace) take(line string, now time.Time) (at place, goesOn bool) {
 	if len(t.lines) > 0 {
 		if at, goesOn = t.at.next(line); goesOn {
-			return at, len(t.lines) < TraceLines && t.size <= TraceBytes && now.Sub(t.began) <= traceMost
+			return at, len(t.lines) < t.bounds.Lines && t.size <= t.bounds.Bytes && now.Sub(t.began) <= t.bounds.Most
 		}
 	}
 	return begins(line), false
@@ -174,9 +180,9 @@ func (t *trace) add(line string, at place, now time.Time) {
 	t.lines = append(t.lines, line)
 	t.size += len(line) + 1
 	t.at = at
-	wait := traceWait
+	wait := t.bounds.Pause
 	if len(t.lines) == 1 && at == afterText {
-		wait = lineWait
+		wait = t.bounds.Line
 	}
 	t.until = now.Add(wait)
 	t.timer.Reset(wait)

@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// usual are the bounds that hold unless a Spec has others.
+var usual = Traces{}.withDefaults()
+
 const pythonTrace = `Traceback (most recent call last):
   File "/w/main.py", line 3, in <module>
     int("x")
@@ -74,7 +77,7 @@ func TestLogbook_aTraceIsOne(t *testing.T) {
 		t.Run(one.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sink := newLogSink()
-				b := newLogbook(sink.add)
+				b := newLogbook(sink.add, Traces{})
 				for line := range strings.SplitSeq(strings.Join(one.want, "\n"), "\n") {
 					b.add(Stderr, line)
 					b.add(Stdout, "text of another stream") // does not come between
@@ -102,7 +105,7 @@ func textsOf(sink *logSink, stream Stream) (texts []string) {
 func TestLogbook_waitsForTheRestOfATrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newLogSink()
-		b := newLogbook(sink.add)
+		b := newLogbook(sink.add, Traces{})
 		wantAfter := func(d time.Duration, want ...string) {
 			t.Helper()
 			time.Sleep(d)
@@ -110,12 +113,12 @@ func TestLogbook_waitsForTheRestOfATrace(t *testing.T) {
 			require.Equal(t, want, textsOf(sink, Stderr))
 		}
 		b.add(Stderr, "alone")
-		wantAfter(lineWait-1, nil...)
+		wantAfter(usual.Line-1, nil...)
 		wantAfter(1, "alone")
 		b.add(Stderr, pythonHead)
-		wantAfter(traceWait-1, "alone")
+		wantAfter(usual.Pause-1, "alone")
 		b.add(Stderr, "  frame")
-		wantAfter(traceWait-1, "alone")
+		wantAfter(usual.Pause-1, "alone")
 		wantAfter(1, "alone", pythonHead+"\n  frame")
 		b.end()
 		<-b.told
@@ -129,17 +132,22 @@ func TestLogbook_aTraceHasBounds(t *testing.T) {
 		pause  time.Duration
 		count  int
 		within func(text string) bool
+		bounds Traces
 	}{
-		"lines": {"  x", 0, 3 * TraceLines, func(text string) bool { return strings.Count(text, "\n") < TraceLines }},
-		"bytes": {"  " + strings.Repeat("x", 1000), 0, 100, func(text string) bool { return len(text) < TraceBytes+1100 }},
+		"lines": {"  x", 0, 3 * usual.Lines, func(text string) bool { return strings.Count(text, "\n") < usual.Lines }, Traces{}},
+		"bytes": {"  " + strings.Repeat("x", 1000), 0, 100, func(text string) bool { return len(text) < usual.Bytes+1100 }, Traces{}},
 		"time": {"  x", 100 * time.Millisecond, 100, func(text string) bool {
-			return strings.Count(text, "\n") <= int(traceMost/(100*time.Millisecond))+1
-		}},
+			return strings.Count(text, "\n") <= int(usual.Most/(100*time.Millisecond))+1
+		}, Traces{}},
+		"own lines": {"  x", 0, 20, func(text string) bool { return strings.Count(text, "\n") < 3 }, Traces{Lines: 3}},
+		"own bytes": {"  x", 0, 20, func(text string) bool { return len(text) < 30+5 }, Traces{Bytes: 30}},
+		"own pause": {"  x", 20 * time.Millisecond, 20, func(text string) bool { return !strings.Contains(text, "x\n") }, Traces{Line: 10 * time.Millisecond, Pause: 10 * time.Millisecond}},
+		"own time": {"  x", 20 * time.Millisecond, 20, func(text string) bool { return strings.Count(text, "\n") <= 3 }, Traces{Most: 50 * time.Millisecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sink := newLogSink()
-				b := newLogbook(sink.add)
+				b := newLogbook(sink.add, wanted.bounds)
 				b.add(Stderr, "goroutine 1 [running]:")
 				for range wanted.count {
 					b.add(Stderr, wanted.line)
@@ -163,7 +171,7 @@ func TestLogbook_aTraceHasBounds(t *testing.T) {
 func TestLogbook_countsTheLinesOfATrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newLogSink()
-		b := newLogbook(sink.add)
+		b := newLogbook(sink.add, Traces{})
 		for i := range LogBurst {
 			b.add(Stderr, fmt.Sprint(i))
 		}
