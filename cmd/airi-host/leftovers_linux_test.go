@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -35,4 +36,18 @@ func TestRun_endsWhatAKilledHostLeftBehind(t *testing.T) {
 	require.Empty(t, leftovers(killed.marker))
 	next.signal(t, os.Interrupt)
 	next.wantExit(t, exitDone)
+}
+
+// The directories of scripts that run side by side may begin with the same name.
+func TestLeftovers_areNotThoseOfAScriptWithALongerName(t *testing.T) {
+	dir := t.TempDir()
+	longer := exec.Command("sleep", "1000")
+	longer.Env = []string{"PATH=" + os.Getenv("PATH"), "WORK=" + dir + "/one-more", "TMPDIR=" + dir + "/one-more/.tmp"}
+	require.NoError(t, longer.Start())
+	t.Cleanup(func() {
+		_ = longer.Process.Kill()
+		_ = longer.Wait()
+	})
+	require.Empty(t, leftoversBelow(dir+"/one"))
+	require.Len(t, leftoversBelow(dir+"/one-more"), 1)
 }

@@ -77,7 +77,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("HOME", os.Getenv("HOME")) // has the cache of the go command, with which the ledger is built
 	env.Defer(func() {
-		if left := leftovers(env.WorkDir); len(left) > 0 {
+		if left := leftoversBelow(env.WorkDir); len(left) > 0 {
 			env.T().Fatal("processes were left: ", left)
 		}
 		if left := filesIn(env.Getenv("TMPDIR")); len(left) > 0 {
@@ -86,6 +86,10 @@ func setUp(env *testscript.Env) error {
 	})
 	return nil
 }
+
+// leftoversBelow lists the processes whose environment names something in a directory. That
+// of another script may begin with the same name, and runs at the same time.
+func leftoversBelow(dir string) []string { return leftovers(dir + string(filepath.Separator)) }
 
 // filesIn lists what is in a directory for temporary files, but for what the go command
 // leaves when the building of the ledger is broken off.
