@@ -155,7 +155,7 @@ func (c *cli) call(ctx context.Context, one protocol.Call, opts callOptions) err
 
 // callOn makes a call on a host of its own, on a state.
 func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts callOptions) error {
-	found, err := c.aside().discover(ctx, opts.dirs)
+	found, err := c.aside().discover(ctx, opts.dirs, false)
 	if err != nil {
 		return err
 	}

@@ -170,18 +170,36 @@ func (c *cli) manifests(exec bool) manifest.Options {
 // discover finds the plugins of directories, and tells what is wrong with them and
 // what it passes over. What is sound is run, whatever else there is. Manifests that are
 // code are evaluated until ctx ends: then nothing is told, and what was found is not all.
-func (c *cli) discover(ctx context.Context, dirs []string) (manifest.Found, error) {
+// Where waits is true, plugins may come yet: that there is none is no error then.
+func (c *cli) discover(ctx context.Context, dirs []string, waits bool) (manifest.Found, error) {
 	opts := c.manifests(true)
 	opts.Evaluate = func(_ context.Context, module string) ([]byte, error) { return c.modules.Evaluate(ctx, module) }
 	found := manifest.Discover(dirs, opts)
 	if ctx.Err() != nil {
 		return found, context.Cause(ctx)
 	}
+	if waits {
+		found = awaiting(found, dirs)
+	}
 	c.printFound(found)
-	if len(found.Manifests) == 0 {
+	if len(found.Manifests) == 0 && !waits {
 		return found, fmt.Errorf("there is no plugin to run in %s", strings.Join(dirs, ", "))
 	}
 	return found, nil
+}
+
+// awaiting is what was found where a directory without a plugin is no problem: one is
+// awaited there.
+func awaiting(found manifest.Found, dirs []string) manifest.Found {
+	for _, dir := range dirs {
+		dir = absolute(dir)
+		before := len(found.Problems)
+		found.Problems = slices.DeleteFunc(found.Problems, func(p manifest.Problem) bool { return absolute(p.File) == dir && !isManifest(dir) })
+		if len(found.Problems) < before {
+			found.Notes = append(found.Notes, manifest.Note{File: dir, Message: "there is no plugin yet: one that comes is started"})
+		}
+	}
+	return found
 }
 
 // version is this binary's, as the go command stamped it.

@@ -20,12 +20,20 @@ type roster struct {
 	mu     sync.Mutex
 	names  []string // in the order in which they came
 	byName map[string]*manifest.Manifest
-	// turns are held by who starts or reloads a plugin, by its name.
-	turns map[string]chan struct{}
+	// turns are held by who starts or reloads a plugin, by its name, and are there as long as
+	// somebody holds one or waits for it.
+	turns map[string]*turn
+}
+
+// turn is had by one at a time.
+type turn struct {
+	had chan struct{}
+	// users hold it or wait for it; the roster's lock guards their number.
+	users int
 }
 
 func newRoster(list []*manifest.Manifest, opts manifest.Options) *roster {
-	r := &roster{opts: opts, byName: make(map[string]*manifest.Manifest, len(list)), turns: map[string]chan struct{}{}}
+	r := &roster{opts: opts, byName: make(map[string]*manifest.Manifest, len(list)), turns: map[string]*turn{}}
 	for _, m := range list {
 		r.names = append(r.names, m.PluginName())
 		r.byName[m.PluginName()] = m
@@ -83,18 +91,37 @@ func (r *roster) remove(plugin string) {
 
 // hold waits until nobody else starts or reloads the plugin; release must follow.
 func (r *roster) hold(ctx context.Context, plugin string) (release func(), err error) {
-	r.mu.Lock()
-	turn := r.turns[plugin]
-	if turn == nil {
-		turn = make(chan struct{}, 1)
-		r.turns[plugin] = turn
-	}
-	r.mu.Unlock()
+	one := r.turn(plugin)
 	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
+	case one.had <- struct{}{}:
+		return func() {
+			<-one.had
+			r.leave(plugin, one)
+		}, nil
 	case <-ctx.Done():
+		r.leave(plugin, one)
 		return nil, fmt.Errorf("plugin %s is being started: %w", plugin, context.Cause(ctx))
+	}
+}
+
+// turn is that of a plugin, for one more who wants it; leave must follow.
+func (r *roster) turn(plugin string) *turn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.turns[plugin]
+	if one == nil {
+		one = &turn{had: make(chan struct{}, 1)}
+		r.turns[plugin] = one
+	}
+	one.users++
+	return one
+}
+
+func (r *roster) leave(plugin string, one *turn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one.users--; one.users == 0 {
+		delete(r.turns, plugin)
 	}
 }
 

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,4 +44,31 @@ func TestRoster_readsManifestsAnew(t *testing.T) {
 	_, err = r.reread("nobody")
 	require.ErrorContains(t, err, "none of those that this host was told to run")
 	require.Nil(t, r.get("nobody"))
+}
+
+func TestRoster_oneAtATimeHasAPlugin(t *testing.T) {
+	r := newRoster(nil, manifest.Options{})
+	release, err := r.hold(t.Context(), "a")
+	require.NoError(t, err)
+	tired, giveUp := context.WithCancelCause(t.Context())
+	giveUp(errors.New("enough"))
+	_, err = r.hold(tired, "a")
+	require.EqualError(t, err, "plugin a is being started: enough")
+	require.Len(t, r.turns, 1)
+
+	var others sync.WaitGroup
+	held := 0
+	for range 10 {
+		others.Go(func() {
+			release, err := r.hold(t.Context(), "a")
+			if err == nil {
+				held++
+				release()
+			}
+		})
+	}
+	release()
+	others.Wait()
+	require.Equal(t, 10, held)
+	require.Empty(t, r.turns, "what nobody wants is not kept")
 }

@@ -66,7 +66,7 @@ ask, unless --state or --listen are given.
 
 With --watch a plugin is reloaded once its files have changed and nothing more follows; one that comes
 into a DIR is started, one that goes is stopped, and its manifest's problems are told. Its
-configuration stays. What is watched, how soon and how often is "watch" in the settings.
+configuration stays. A DIR may be empty, or not be there yet. What is watched, how soon and how often is "watch" in the settings.
 
 With --once a crash is a failure, the last lines name each plugin that is not ready, and the
 exit code is 1. A plugin that waits for its configuration keeps --once waiting until the
@@ -151,7 +151,7 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	if err != nil {
 		return err
 	}
-	found, err := c.discover(stop, dirs)
+	found, err := c.discover(stop, dirs, opts.watch)
 	switch {
 	case stop.Err() != nil && opts.once:
 		return errors.Join(errInterrupted, f.close())
@@ -294,7 +294,11 @@ func settled(sessions []actors.SessionInfo) bool {
 // serve tells which plugins are not ready, and waits for the signal to stop.
 func (c *cli) serve(stop context.Context, rep report) {
 	c.printShortfalls(rep.shortfalls)
-	c.say("serving %s; Ctrl-C stops %s", pluginCount(rep.ready), them(rep.ready))
+	if rep.plugins == 0 {
+		c.say("waiting for a plugin; Ctrl-C ends the host")
+	} else {
+		c.say("serving %s; Ctrl-C stops %s", pluginCount(rep.ready), them(rep.ready))
+	}
 	<-stop.Done()
 	c.say("stopping; a second Ctrl-C stops at once")
 }

@@ -136,3 +136,38 @@ func TestWatch_aNameThatIsTaken(t *testing.T) {
 	host.signal(t, os.Interrupt)
 	host.wantExit(t, exitDone)
 }
+
+// A directory may have no plugin yet, or not be there.
+func TestWatch_waitsForTheFirstPlugin(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	plugin := writePlugin(t, "first", quiet)
+	for name, c := range map[string]struct {
+		dir  func(empty string) string
+		args []string
+		wait string
+		come string
+	}{
+		"empty":     {func(empty string) string { return empty }, nil, "^waiting for a plugin; Ctrl-C ends the host$", "^first was started, it is new here$"},
+		"not there": {func(empty string) string { return filepath.Join(empty, "later") }, nil, "^waiting for a plugin; Ctrl-C ends the host$", "^first was started, it is new here$"},
+		"json": {
+			func(empty string) string { return empty },
+			[]string{"--output", "json"},
+			`^\{"event":"started","plugins":0,"ready":0\}$`, `^\{"event":"watch","plugin":"first","action":"started",`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := c.dir(t.TempDir())
+			host := startHost(t, append([]string{"run", "--watch", "--config", quickWatch(t, ""), dir}, c.args...)...)
+			host.wantLine(t, c.wait)
+			require.NoError(t, os.MkdirAll(dir, 0o700))
+			require.NoError(t, os.CopyFS(filepath.Join(dir, "first"), os.DirFS(plugin)))
+			host.wantLine(t, c.come)
+			host.signal(t, os.Interrupt)
+			host.wantExit(t, exitDone)
+			require.Contains(t, host.seen.String()+host.err.String(), "there is no plugin yet: one that comes is started")
+			require.NotContains(t, host.seen.String(), "holds no plugin")
+		})
+	}
+}
