@@ -54,7 +54,7 @@ func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 		return r.problems(err), nil
 	}
 	otherToken := r.f.guards.Swap(&guard).Token != guard.Token
-	before := r.inForce(old)
+	before := r.inForce()
 	r.apply(old, next)
 	report := r.report(old, next, otherToken, r.renew(ctx, old, before))
 	for _, one := range report.Changes {
@@ -84,14 +84,14 @@ func (r *reloader) apply(old, next *settings) {
 }
 
 // inForce are the configurations of the sessions that run, by plugin.
-func (r *reloader) inForce(now *settings) map[string]ownConfig {
+func (r *reloader) inForce() map[string]ownConfig {
 	all := map[string]ownConfig{}
 	for _, name := range r.h.roster.list() {
 		m := r.h.roster.get(name)
 		if m == nil {
 			continue // it has gone meanwhile
 		}
-		company := cmp.Or(m.Host.Scope, now.Scope)
+		company := r.h.configs.company(m)
 		all[name] = ownConfig{company, r.h.configs.InForce(name, company)}
 	}
 	return all

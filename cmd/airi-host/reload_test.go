@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -263,6 +264,42 @@ func TestReloader_offersConfigurations(t *testing.T) {
 		{Field: "plugins.picky.companies.globex.config", Effect: admin.SettingApplied},
 	}, report.Changes)
 	require.JSONEq(t, `{"a": 7}`, string(p.configs.Value("picky", "globex")))
+}
+
+// A session goes on for the company that it began with, whatever the scope is by now.
+func TestReloader_comparesForTheCompanyThatASessionBeganWith(t *testing.T) {
+	p, r, write := pickyReloader(t)
+	read := func(scope string, acme, globex int) {
+		t.Helper()
+		write(fmt.Sprintf(`{"scope": %q, "plugins": {"picky": {"companies": {"acme": {"config": {"a": %d}}, "globex": {"config": {"a": %d}}}}}}`, scope, acme, globex))
+		report, err := r.reload(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, report.Problems)
+	}
+	set := func(company string, a int) {
+		t.Helper()
+		_, err := r.configs.Commit(t.Context(), "picky", configuration.Change{Company: company, Value: fmt.Appendf(nil, `{"a":%d}`, a)})
+		require.NoError(t, err)
+	}
+	read("acme", 1, 10)
+	info, err := p.Start(t.Context(), p.m, p.configs.start(p.m))
+	require.NoError(t, err)
+	read("globex", 1, 10)
+	read("globex", 1, 20)
+	require.Equal(t, []string{`{"a":1}`}, p.seen, "the other company's is none of its")
+	read("globex", 2, 20)
+	require.Equal(t, []string{`{"a":1}`, `{"a":2}`}, p.seen)
+	set("globex", 30)
+	set("acme", 3)
+	require.Equal(t, []string{`{"a":1}`, `{"a":2}`, `{"a":3}`}, p.seen)
+	_, err = p.Start(t.Context(), p.m, p.configs.start(p.m))
+	require.Error(t, err, "it runs")
+	set("acme", 4)
+	_, err = p.again(t.Context(), p.m, info.ID)
+	require.NoError(t, err)
+	set("acme", 5)
+	set("globex", 40)
+	require.Equal(t, []string{`{"a":1}`, `{"a":2}`, `{"a":3}`, `{"a":4}`, `{"a":30}`, `{"a":40}`}, p.seen, "it began anew, for the new scope")
 }
 
 // Settings are read by one at a time.

@@ -174,6 +174,7 @@ func (h *house) retire(ctx context.Context, name, file string) (stopped bool, er
 		}
 	}
 	h.roster.remove(name)
+	h.configs.leave(name)
 	return true, h.Remove(name)
 }
 
