@@ -41,3 +41,23 @@ func TestObserver_aPluginIsItsNewestSession(t *testing.T) {
 	require.Empty(t, b.rows[0].needs)
 	require.Equal(t, lifecycle.Stopped, o.look(noon, doingStop, nil).rows[0].phase)
 }
+
+func TestObserver_tellsOfGrantsThatWait(t *testing.T) {
+	o := newObserver([]string{"p", "q"}, noon)
+	waiting := map[string][]string{"p": {"events.emit", "invoke:tool:\x1b[44m*"}}
+	o.unapproved = func(plugin string) []string { return waiting[plugin] }
+	at := func(p actors.SessionInfo) (of, other string) {
+		p.Plugin, p.ID = "p", "s0"
+		rows := o.look(noon, doingServe, []actors.SessionInfo{p, {Plugin: "q", ID: "s1", Phase: lifecycle.Ready}}).rows
+		return rows[0].needs, rows[1].needs
+	}
+	p, q := at(actors.SessionInfo{Phase: lifecycle.Ready})
+	require.Equal(t, "waits for approval of events.emit, invoke:tool:␛[44m*: 'airi-host approve p'", p)
+	require.Empty(t, q)
+	p, _ = at(actors.SessionInfo{Phase: lifecycle.Failed, Reason: "no luck"})
+	require.Contains(t, p, "no luck", "what keeps it from being ready comes first")
+	require.NotContains(t, p, "approval")
+	delete(waiting, "p")
+	p, _ = at(actors.SessionInfo{Phase: lifecycle.Ready})
+	require.Empty(t, p, "it was approved")
+}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,6 +66,51 @@ func TestRun_aServiceReadsItsSettingsAtAHangup(t *testing.T) {
 }
 
 // What --once reports is not to be changed meanwhile.
+// What a hang-up has changed holds for plugins that come then; those that are known keep
+// what they have.
+func TestRun_grantsAtFirstSightAsOfTheLastHangup(t *testing.T) {
+	needNode(t)
+	t.Parallel()
+	state, dir := t.TempDir(), t.TempDir()
+	come := func(name string) {
+		t.Helper()
+		require.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(writePlugin(t, name, quiet))))
+	}
+	wantWaiting := func(c *child, name string, want ...string) {
+		t.Helper()
+		c.wantLine(t, "^"+name+" was started, it is new here")
+		now, err := clientOf(state).Grants(t.Context(), name)
+		require.NoError(t, err)
+		require.Equal(t, want, now.Waiting)
+	}
+	const watch = `"watch": {"debounce": "50ms", "maxWait": "1s"}`
+	settle(t, state, `{`+watch+`}`)
+	come("known")
+	c := startService(t, "run", "--watch", "--state", state, dir)
+	c.wantLine(t, `^serving 1 plugin;`)
+	for i, one := range []struct {
+		said string
+		want []string
+	}{{"ask", []string{"invoke:*"}}, {"grant", nil}} {
+		settle(t, state, `{"grants": {"firstSight": "`+one.said+`"}, `+watch+`}`)
+		c.signal(t, syscall.SIGHUP)
+		require.Eventually(t, func() bool {
+			return strings.Count(c.err.String(), `field=grants.firstSight effect=applied note="for plugins that are seen for the first time"`) > i
+		}, patience, 5*time.Millisecond)
+		come("at-" + one.said)
+		wantWaiting(c, "at-"+one.said, one.want...)
+	}
+	for name, want := range map[string][]string{"known": nil, "at-ask": {"invoke:*"}} {
+		_, err := clientOf(state).Command(t.Context(), "reload", name)
+		require.NoError(t, err)
+		now, err := clientOf(state).Grants(t.Context(), name)
+		require.NoError(t, err)
+		require.Equal(t, want, now.Waiting, "%s was seen before", name)
+	}
+	c.signal(t, syscall.SIGTERM)
+	c.wantExit(t, exitDone)
+}
+
 func TestRun_onceStopsAtAHangup(t *testing.T) {
 	needNode(t)
 	t.Parallel()

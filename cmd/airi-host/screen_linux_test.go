@@ -17,6 +17,8 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/admin"
 )
 
 // console is a terminal with somebody in front of it, on which the host runs.
@@ -182,6 +184,22 @@ func TestScreen_showsPluginsAndStops(t *testing.T) {
 			c.wantRestored(t)
 		})
 	}
+}
+
+// What a plugin waits for an operator to grant stands in its row until that is done.
+func TestScreen_showsGrantsThatWait(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	settle(t, state, `{"grants": {"firstSight": "ask"}}`)
+	c := onConsole(t, 120, 20, nil, "run", "--state", state, filepath.Join(plugins, "greeter"))
+	c.wantShown(t, `^greeter +ready .*waits for approval of invoke:\*: 'airi-host approve greeter'$`)
+	_, err := clientOf(state).Decide(t.Context(), "greeter", admin.GrantDecision{})
+	require.NoError(t, err)
+	c.wantShown(t, `^greeter +ready[^w\n]*$`)
+	c.press(t, "q")
+	c.wantExit(t, exitDone)
+	require.Regexp(t, `(?m)^1 of 1 plugin ready, 1 waits for approval \(greeter: invoke:\*: airi-host approve greeter\)$`, c.all())
+	c.wantRestored(t)
 }
 
 func TestScreen_killsAtTheSecondCtrlC(t *testing.T) {
