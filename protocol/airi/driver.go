@@ -86,7 +86,7 @@ type driver struct {
 	begun uint64
 	// collecting bounds what calls collect; collected is what all have, in bytes.
 	collecting Collecting
-	collected int
+	collected  int
 	// running is the step that runs, or its zero value.
 	running running
 

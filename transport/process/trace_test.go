@@ -142,7 +142,7 @@ func TestLogbook_aTraceHasBounds(t *testing.T) {
 		"own lines": {"  x", 0, 20, func(text string) bool { return strings.Count(text, "\n") < 3 }, Traces{Lines: 3}},
 		"own bytes": {"  x", 0, 20, func(text string) bool { return len(text) < 30+5 }, Traces{Bytes: 30}},
 		"own pause": {"  x", 20 * time.Millisecond, 20, func(text string) bool { return !strings.Contains(text, "x\n") }, Traces{Line: 10 * time.Millisecond, Pause: 10 * time.Millisecond}},
-		"own time": {"  x", 20 * time.Millisecond, 20, func(text string) bool { return strings.Count(text, "\n") <= 3 }, Traces{Most: 50 * time.Millisecond}},
+		"own time":  {"  x", 20 * time.Millisecond, 20, func(text string) bool { return strings.Count(text, "\n") <= 3 }, Traces{Most: 50 * time.Millisecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
