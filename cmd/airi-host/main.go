@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -49,6 +50,12 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	root.SetIn(in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if asksForJSON(args) {
+			c.output = outputJSON
+		}
+		return usageError{err}
+	})
 	ran, err := root.ExecuteContextC(ctx)
 	c.command = ran.CommandPath()
 	if err == nil {
@@ -95,6 +102,16 @@ const (
 
 func (c *cli) json() bool { return c.output == outputJSON }
 
+// asksForJSON tells whether a command line has --output json, also behind a flag at which
+// reading it has ended.
+func asksForJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	i := slices.Index(args, "--output")
+	return i >= 0 && slices.Contains(args[i:min(i+2, len(args))], outputJSON) || slices.Contains(args, "--output="+outputJSON)
+}
+
 const rootText = `airi-host runs the plugins of AI agents, whatever ecosystem they were written for.
 
 Results go to standard output, logs and errors to standard error. With --output json
@@ -128,7 +145,6 @@ func (c *cli) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.output, "output", outputText, "how to print: text, or json for one object a line")
 	root.PersistentFlags().StringVar(&c.logLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
 	root.PersistentFlags().StringVar(&c.logFormat, "log-format", formatAuto, "how logs look: tint for people, text, json, or auto")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(c.runCommand(), c.validateCommand(), c.callCommand(), c.lifecycleCommand(), c.configCommand(), c.forgetCommand())
 	root.AddCommand(c.askCommands()...)
