@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -167,6 +168,26 @@ func TestEndpoints_whoMayAsk(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The guard of a host that reads its settings again is asked for at each request.
+func TestEndpoints_theGuardInForceIsGoneBy(t *testing.T) {
+	var now atomic.Pointer[Guard]
+	now.Store(&locked)
+	r := startWeb(t, Guard{Current: func() Guard { return *now.Load() }}, Endpoints{})
+	ask := func(path string, header ...string) int {
+		t.Helper()
+		got, _ := r.full(t, http.MethodGet, "/plugins/web"+path, "", header...)
+		return got.StatusCode
+	}
+	require.Equal(t, 401, ask("/private"))
+	require.Equal(t, 200, ask("/private", bearer...))
+	require.Equal(t, 200, ask("/users/1"))
+	require.Equal(t, 403, ask("/users/1", "Origin", "http://evil.example"))
+	require.Equal(t, 403, ask("/users/1", "Host", "evil.example"))
+	now.Store(&Guard{Loopback: true, Token: "another-token-0123"})
+	require.Equal(t, 401, ask("/private", bearer...))
+	require.Equal(t, 200, ask("/private", "Authorization", "Bearer another-token-0123"))
 }
 
 func TestEndpoints_aListedPageAsksFirst(t *testing.T) {
