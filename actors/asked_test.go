@@ -65,19 +65,19 @@ func TestAsked_everyActorOfAHostAnswersWhatItPanicsOn(t *testing.T) {
 		ask  func(ctx context.Context, h *Host, who *handle) error
 		want string
 	}{
-		"the router": {func(ctx context.Context, h *Host, _ *handle) error {
+		"the router": {func(_ context.Context, h *Host, _ *handle) error {
 			return h.askRouter(func(reply chan<- error) any { return subscribe{nil, reply} })
 		}, "the event router: panic: "},
-		"the registry": {func(ctx context.Context, h *Host, who *handle) error {
+		"the registry": {func(ctx context.Context, h *Host, _ *handle) error {
 			h.registry.tell(withdrawn{})
 			err, gone := ask(ctx, h.registry, func(reply chan<- error) any { return dropOffer{reply: reply} })
 			return errors.Join(err, gone)
 		}, ""},
-		"an offer": {func(ctx context.Context, h *Host, who *handle) error {
+		"an offer": {func(ctx context.Context, h *Host, _ *handle) error {
 			err, gone := ask(ctx, h.registry, func(reply chan<- error) any { return addOffer{reply: reply} }) // of no session
 			return errors.Join(err, gone)
 		}, "the registry: panic: "},
-		"a supervisor that is to begin": {func(ctx context.Context, h *Host, who *handle) error {
+		"a supervisor that is to begin": {func(ctx context.Context, _ *Host, who *handle) error {
 			loaded := make(chan error, 1)
 			got, gone := ask(ctx, who.sup, func(reply chan<- made) any { return begin{made: reply, loaded: loaded} }) // no manifest
 			require.Equal(t, got.err, <-loaded)
