@@ -109,6 +109,7 @@ func TestFanOut_eachHearsInOrderAndOnce(t *testing.T) {
 					}
 				}
 				time.Sleep(time.Hour) // nothing comes later
+				synctest.Wait()       // what was heard by then is seen
 				require.Equal(t, a.owed, a.heard)
 			})
 		})
@@ -132,6 +133,7 @@ func TestFanOut_neverTellsAgainAfterACrash(t *testing.T) {
 		m.crashes()
 		require.NoError(t, (<-done).err)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		wantPhase(t, m.host, "far", lifecycle.Ready)
 		events.all()
 		require.Equal(t, 1, strings.Count(strings.Join(frames, "\n"), "event:tick"), "%v", frames)
