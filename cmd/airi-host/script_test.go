@@ -31,6 +31,9 @@ import (
 //	job STATE KEY HOW        a job is due (at some time), or a run of it is running
 //	answers STATE KEY TEXT   a call of the host that runs there comes to answer with TEXT
 //	phase STATE PLUGIN PHASE  a plugin comes to be in a phase
+//	http OUT METHOD PATH [NAME:VALUE …]  the host whose output is in OUT answers so
+//	collector FILE …         there is an OpenTelemetry collector, which the FILEs call COLLECTOR
+//	collected TEXT           it comes to be sent what matches a regular expression
 //	[node]                   there is Node.js to run modules with
 //	$PLUGINS $BROKEN         the plugins that work, and those that do not
 //	$MACHINES                the golden files of the state machines
@@ -40,6 +43,7 @@ import (
 // When a script is over, no process and no temporary file may be left of it.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	telemetry := &collector{} // one script uses it
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -54,6 +58,10 @@ func TestScripts(t *testing.T) {
 			"job":     job,
 			"answers": answers,
 			"phase":   inPhase,
+			"http":    ask,
+
+			"collector": telemetry.collects,
+			"collected": telemetry.collected,
 		},
 	})
 }
