@@ -124,6 +124,7 @@ var (
 	descWaiting  = describe("follower_lines", "Lines that wait for followers.")
 	descAsked    = describe("endpoint_requests", "Requests to plugins' endpoints that are being served.")
 	descAnswered = describe("endpoint_answers_total", "Answers to requests below /plugins, by the first digit of the status.", "status")
+	descPushed   = describe("connections_pushed_total", "Idle connections that were closed to make room for others.")
 	descHeaders  = describe("endpoint_headers_dropped_total", "Headers of plugins' answers that were not passed on.")
 	descGrants   = describe("grants_unapproved", "Grants that a plugin asks for and that wait to be approved.", "plugin")
 	descAudit    = describe("audit_records_total", "Audit records by what became of them: written, folded into the number of another one, dropped for want of room, failed.", "outcome")
@@ -136,7 +137,7 @@ func (standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descInfo, descStarted, descSessions, descFlight, descBusy, descCrashes, descGivenUp, descDropped, descOffers,
 		descFollow, descWaiting, descMissed, descLogBytes, descLogWaiting, descLogFailing, descLogDropped,
-		descGrants, descAudit, descAuditing, descAsked, descAnswered, descHeaders,
+		descGrants, descAudit, descAuditing, descAsked, descAnswered, descHeaders, descPushed,
 	} {
 		to <- d
 	}
@@ -191,6 +192,7 @@ func (c standing) Collect(to chan<- prometheus.Metric) {
 	for class := 2; class <= 5; class++ {
 		put(descAnswered, prometheus.CounterValue, float64(s.endpoints.answers[class].Load()), string(rune('0'+class))+"xx")
 	}
+	put(descPushed, prometheus.CounterValue, float64(s.pushed.Load()))
 	put(descHeaders, prometheus.CounterValue, float64(s.endpoints.dropped.Load()))
 }
 

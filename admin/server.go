@@ -69,8 +69,8 @@ type Limits struct {
 	// Requests is how many requests are answered at a time, followers among them; the
 	// next is refused as overloaded: 256. Followers is how many may follow: 64.
 	Requests, Followers int
-	// Connections is how many there may be at one listener; the next wait to be
-	// accepted: 512.
+	// Connections is how many there may be at one listener: 512. The next takes the place
+	// of the one that has waited longest for a request; where none does, it waits.
 	Connections int
 	// FollowLines is how many lines may wait for one follower, FollowBytes how many
 	// bytes they may have, beside one line: 4096 and 1 MiB.
@@ -130,6 +130,8 @@ type Server struct {
 	servers []*http.Server
 	down    bool
 	serving sync.WaitGroup
+	// pushed counts idle connections that made room for others.
+	pushed atomic.Uint64
 }
 
 // New makes a server, which keeps the host's events from now on. Call Shutdown when
@@ -162,6 +164,7 @@ func (s *Server) Serve(l net.Listener, g Guard) {
 		IdleTimeout:       s.limits.IdleTime,
 		MaxHeaderBytes:    s.limits.HeaderBytes,
 		BaseContext:       func(net.Listener) context.Context { return s.alive },
+		ConnState:         follow,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	s.mu.Lock()
@@ -172,7 +175,7 @@ func (s *Server) Serve(l net.Listener, g Guard) {
 	}
 	s.servers = append(s.servers, server)
 	s.serving.Go(func() {
-		if err := server.Serve(limit(l, s.limits.Connections)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(limit(l, s.limits.Connections, &s.pushed)); !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("the control API has stopped listening", "address", l.Addr().String(), "error", err)
 		}
 	})
