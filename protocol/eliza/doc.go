@@ -51,7 +51,8 @@
 // # The runtime
 //
 // A worker's host-rpc becomes a Serve with the method as its key and the args as its
-// input; [Methods] are those that plugins know. A method that the host has not is answered
+// input; [Methods] are those that plugins know. An actionCallback of an action that runs
+// is none: it says what the action has to say, as its callback does. A method that the host has not is answered
 // with an UnsupportedMethodError.
 //
 // # Signatures and grants

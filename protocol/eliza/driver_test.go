@@ -434,6 +434,16 @@ func TestDriver_refusesAnnouncements(t *testing.T) {
 	}
 }
 
+func TestDriver_takesWhatAnActionSaysByACall(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	r.start(`{"name":"p","actions":[{"name":"A","handler":{"rpc":true,"id":"a"}}]}`)
+	r.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: "action:A"}, Follows: true})
+	got := r.receive(`{"type":"host-rpc","requestId":9,"api":"runtime","method":"actionCallback","args":{"callbackId":"action-callback:1","response":{"text":"x"},"actionName":null}}`)
+	require.Equal(t, []string{`progress 1 {"text":"x"}`, `send {"type":"host-rpc-result","requestId":9,"ok":true,"payload":null}`}, got)
+	got = r.receive(`{"type":"host-rpc","requestId":10,"api":"runtime","method":"actionCallback","args":{"callbackId":"other","response":1}}`)
+	require.Contains(t, got[0], "serve 1 actionCallback")
+}
+
 func TestDriver_takesWhatIsAddedLater(t *testing.T) {
 	r := newRig(t, Plugin{}, protocol.Settings{})
 	r.start(`{"name":"p","events":{"E":[{"rpc":true,"id":"e1"}]},"models":{"M":{"rpc":true,"id":"m"}}}`)

@@ -49,6 +49,11 @@ func (d *driver) asked(r HostRPC, out []protocol.Effect) []protocol.Effect {
 	if no := d.denial(method); no != nil {
 		return append(out, dropped(DroppedDenied, method), protocol.Send{Message: hostFailure(r.RequestID, no)})
 	}
+	if method == methodCallback {
+		if said, ok := d.calledBack(r, out); ok {
+			return said
+		}
+	}
 	d.lastRequest++
 	one := request{id: r.RequestID, method: method, size: len(r.Args), streams: r.StreamReply}
 	if one.size > longArgs { // the id must not keep the frame
@@ -60,6 +65,21 @@ func (d *driver) asked(r HostRPC, out []protocol.Effect) []protocol.Effect {
 		ID: d.lastRequest, Follows: r.StreamReply,
 		Call: protocol.Call{Key: method, Input: r.Args, Caller: d.settings.Plugin},
 	})
+}
+
+// methodCallback is the method by which a worker says something for an action, and waits
+// until it is taken.
+const methodCallback = "actionCallback"
+
+// calledBack takes what an action that runs says by a call, {callbackId, response}. Of any
+// other the host has to say that it is not there.
+func (d *driver) calledBack(r HostRPC, out []protocol.Effect) ([]protocol.Effect, bool) {
+	id := member(r.Args, "callbackId")
+	if name, ok := text(id); !ok || d.callbacks[name] == nil {
+		return out, false
+	}
+	out = d.callback(Callback{ID: id, Payload: member(r.Args, "response")}, out)
+	return append(out, protocol.Send{Message: Result{FromHost: true, RequestID: r.RequestID, OK: isTrue, Payload: isNull}}), true
 }
 
 // refusal is why a call of the runtime is not served, as the worker is told it, or nil.
