@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,12 @@ type Eliza struct {
 	Permissions ElizaPermissions
 	// Worker is the path of the worker's file, relative to Manifest.Dir.
 	Worker string
+}
+
+// Grants are the tags of the permissions that the plugin asks for. How its worker is
+// kept apart is none of them: here it is always the same.
+func (e *Eliza) Grants() []string {
+	return slices.DeleteFunc(e.Permissions.Tags(), func(tag string) bool { return strings.HasPrefix(tag, "isolation:") })
 }
 
 // How a worker is kept apart from its host.

@@ -85,6 +85,21 @@ func granted(prefix string, said map[string]json.RawMessage, known []string) (ta
 	return tags
 }
 
+// Only returns the permissions with those refused whose tags are not in the list. What
+// was said stays said: that nothing is allowed is not that nothing was asked for.
+func (p ElizaPermissions) Only(tags []string) ElizaPermissions {
+	only := func(prefix string, said map[string]json.RawMessage) map[string]json.RawMessage {
+		said = maps.Clone(said)
+		for name := range said {
+			if !slices.Contains(tags, prefix+name) {
+				said[name] = json.RawMessage("false")
+			}
+		}
+		return said
+	}
+	return ElizaPermissions{Host: only("host:", p.Host), Bun: only("bun:", p.Bun), Isolation: p.Isolation}
+}
+
 // Merge returns the permissions with those of others put over them, each for itself.
 // The isolation is the others' where they name one.
 func (p ElizaPermissions) Merge(over json.RawMessage) ElizaPermissions {

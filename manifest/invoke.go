@@ -11,12 +11,15 @@ import (
 const InvokePrefix = "invoke:"
 
 // Grants are what the plugin asks to be permitted: a Paperclip manifest's "capabilities",
-// and for each pattern of "airi-host".invoke a grant that begins with [InvokePrefix]. A
+// the permissions of an elizaOS manifest by their tags ("bun:run", "host:storage"), and for each pattern of "airi-host".invoke a grant that begins with [InvokePrefix]. A
 // plugin that may call everything since it lists nothing asks for "invoke:*".
 func (m *Manifest) Grants() []string {
 	var all []string
 	if m.Paperclip != nil {
 		all = append(all, m.Paperclip.Grants...)
+	}
+	if m.Eliza != nil {
+		all = append(all, m.Eliza.Grants()...)
 	}
 	for _, pattern := range m.Host.Invoke {
 		all = append(all, InvokePrefix+pattern)

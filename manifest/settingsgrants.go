@@ -42,13 +42,13 @@ var auditShape = shape[AuditSettings]{fields: []field[AuditSettings]{
 	{"write", "", timeout(func(a *AuditSettings) *time.Duration { return &a.Write })},
 }}
 
-// grantName reads the name of a grant: one that Paperclip knows, or that to call what
-// matches a pattern.
+// grantName reads the name of a grant: one that Paperclip or elizaOS knows, or that to
+// call what matches a pattern.
 func grantName(r *reader, at fieldPath, v value) (string, bool) {
 	before := len(r.problems)
 	if pattern, ok := strings.CutPrefix(v.text, InvokePrefix); ok && v.kind == text {
 		readPattern(r, at, value{kind: text, text: pattern})
-	} else {
+	} else if !IsElizaTag(v.text) || strings.HasPrefix(v.text, "isolation:") {
 		aGrant.check(r, at, v)
 	}
 	return v.text, len(r.problems) == before
