@@ -151,6 +151,10 @@ type ServiceSettings struct {
 	Activities, Secrets int
 	// Series is how many series of measurements are kept of one plugin.
 	Series int
+	// States is how many states one elizaOS plugin may have composed at a time, and
+	// ProviderTimeout how long one waits for a provider.
+	States          int
+	ProviderTimeout time.Duration
 }
 
 // QueueSettings are what waits in the command line that runs the host.

@@ -98,6 +98,8 @@ var servicesShape = shape[ServiceSettings]{fields: []field[ServiceSettings]{
 	{"activities", "", count(func(s *ServiceSettings) *int { return &s.Activities })},
 	{"secrets", "", count(func(s *ServiceSettings) *int { return &s.Secrets })},
 	{"series", "", count(func(s *ServiceSettings) *int { return &s.Series })},
+	{"states", "", count(func(s *ServiceSettings) *int { return &s.States })},
+	{"providerTimeout", "", timeout(func(s *ServiceSettings) *time.Duration { return &s.ProviderTimeout })},
 }}
 
 var queuesShape = shape[QueueSettings]{fields: []field[QueueSettings]{

@@ -198,13 +198,22 @@ func (f *fetcher) failure(h hop, r request, err error) error {
 // encode writes an answer. Text of web pages is full of what encoding/json escapes for
 // web pages, so that is left as it is.
 func encode(value any) json.RawMessage {
+	raw, err := tryEncode(value)
+	if err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	return raw
+}
+
+// tryEncode is encode for what holds JSON of others, which may nest too deeply for it.
+func tryEncode(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(value); err != nil {
-		panic(err) // strings and numbers always encode
+		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // ended is the failure of a call whose context has ended.

@@ -35,6 +35,8 @@ type Options struct {
 	HTTP HTTP
 	// Folders are what localFolders.* may use.
 	Folders Folders
+	// Eliza are limits of the runtime of elizaOS's workers.
+	Eliza Eliza
 }
 
 // Paperclip returns the services of a Paperclip worker's methods, by wire method name.

@@ -202,8 +202,15 @@ var reached = map[string]reach{
 		map[string]string{"Activities": "services.activities"},
 		map[string]string{
 			"Config": wired, "Store": wired, "Entities": wired, "Auditor": wired, "Telemetry": wired, "Metrics": wired + ": services.series bounds it",
-			"Secrets": byOthers, "HTTP": byOthers, "Folders": byOthers,
+			"Secrets": byOthers, "HTTP": byOthers, "Folders": byOthers, "Eliza": byOthers,
 		},
+	},
+	"services.Eliza": {
+		func(s *settings) any {
+			return (&paperclip{st: &state{configs: configurations{settings: s}}, manifestOf: noManifest}).options(s).Eliza
+		},
+		map[string]string{"ProviderTimeout": "services.providerTimeout", "Composing": "services.states"},
+		nil,
 	},
 	"services.HTTP": {
 		func(s *settings) any { return s.http() },

@@ -50,6 +50,8 @@ var changes = []change{
 	{"jobs.*", admin.SettingRestart, "", ""},
 	{"folders.*", admin.SettingApplied, "", ""},
 	{"services.series", admin.SettingRestart, "", ""},
+	{"services.states", admin.SettingRestart, "", ""},
+	{"services.providerTimeout", admin.SettingRestart, "", ""},
 	{"services.*", admin.SettingApplied, "", ""},
 	{"queues.*", admin.SettingRestart, "", ""},
 	{"endpoints.*", admin.SettingRestart, "", ""},
