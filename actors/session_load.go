@@ -119,8 +119,11 @@ func (s *session) params(step protocol.Step) (json.RawMessage, error) {
 	if c := s.h.config.Load(); c != nil {
 		birth.Config = *c
 	}
-	if s.man.Paperclip != nil {
+	switch {
+	case s.man.Paperclip != nil:
 		birth.Manifest = s.man.Paperclip.Raw
+	case s.man.Eliza != nil:
+		birth.Manifest = s.man.Eliza.Raw
 	}
 	params, err := s.unborn.Initialize(birth)
 	if err != nil {

@@ -20,10 +20,13 @@ type Options struct {
 	// Host is what the host is made of. Its Dialects come beside those of the
 	// ecosystems; its Launch and its Methods, where there are any, go in their place.
 	Host actors.Options
-	// Policy is what Paperclip's workers may do.
+	// Policy is what Paperclip's and elizaOS's workers may do.
 	Policy Policy
-	// Services are what Paperclip's workers may ask of the host.
+	// Services are what they may ask of the host.
 	Services services.Options
+	// StateDir makes and returns the directory in which an elizaOS plugin may keep
+	// files; nil gives them none.
+	StateDir func(plugin string) (string, error)
 }
 
 // Host is a host with what its ecosystems need. Close must follow.
@@ -46,15 +49,18 @@ func Open(dirs []string, o Options) (*Host, error) {
 		Builtins: slices.Sorted(maps.Keys(o.Host.Programs)),
 	})
 	with := o.Host
-	with.Dialects = append(slices.Clone(with.Dialects), Dialects(Among(h.Found.Manifests), func() Policy { return o.Policy }, func(method string) bool {
-		return h.HandlesMethod(manifest.DialectPaperclip, method)
+	with.Dialects = append(slices.Clone(with.Dialects), Dialects(Among(h.Found.Manifests), func() Policy { return o.Policy }, func(dialect, method string) bool {
+		return h.HandlesMethod(dialect, method)
 	})...)
 	if with.Launch == nil {
-		with.Launch = Launch(h.node)
+		with.Launch = Launch(h.node, o.StateDir)
 	}
 	if with.Methods == nil {
 		with.Methods = func(p protocol.Plugins) map[string]map[string]protocol.Service {
-			return map[string]map[string]protocol.Service{manifest.DialectPaperclip: services.Paperclip(p, o.Services)}
+			return map[string]map[string]protocol.Service{
+				manifest.DialectPaperclip: services.Paperclip(p, o.Services),
+				manifest.DialectEliza:     services.ElizaRuntime(p, h, o.Services),
+			}
 		}
 	}
 	var err error

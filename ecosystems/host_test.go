@@ -123,7 +123,7 @@ func TestOpen_leavesWhatIsGiven(t *testing.T) {
 	}
 	node := &bridge.Node{}
 	launched := 0
-	usual := Launch(node)
+	usual := Launch(node, nil)
 	o.Host.Launch = func(ctx context.Context, m *manifest.Manifest, e manifest.Entry) (process.Spec, error) {
 		launched++
 		return usual(ctx, m, e)
@@ -151,7 +151,7 @@ func TestOpen_failsWhereTheHostCannotBeMade(t *testing.T) {
 
 func TestLaunch_saysThatNodeIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	launch := Launch(&bridge.Node{})
+	launch := Launch(&bridge.Node{}, nil)
 	for _, dialect := range []string{manifest.DialectAIRI, manifest.DialectPaperclip} {
 		_, err := launch(t.Context(), &manifest.Manifest{Dialect: dialect}, manifest.Entry{Path: "x.mjs"})
 		require.ErrorContains(t, err, "PATH: install version", dialect)
@@ -165,10 +165,10 @@ func TestLaunch_takesTheNodeThatIsNamed(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	node := &bridge.Node{Program: program}
 	for _, dialect := range []string{manifest.DialectAIRI, manifest.DialectPaperclip} {
-		spec, err := Launch(node)(t.Context(), &manifest.Manifest{Dialect: dialect}, manifest.Entry{Path: "x.mjs"})
+		spec, err := Launch(node, nil)(t.Context(), &manifest.Manifest{Dialect: dialect}, manifest.Entry{Path: "x.mjs"})
 		require.NoError(t, err)
 		require.Equal(t, program, spec.Path)
-		_, err = Launch(&bridge.Node{Program: "/nowhere/node"})(t.Context(), &manifest.Manifest{Dialect: dialect}, manifest.Entry{Path: "x.mjs"})
+		_, err = Launch(&bridge.Node{Program: "/nowhere/node"}, nil)(t.Context(), &manifest.Manifest{Dialect: dialect}, manifest.Entry{Path: "x.mjs"})
 		require.ErrorContains(t, err, "/nowhere/node", dialect)
 	}
 	require.NoError(t, node.Close())
@@ -193,8 +193,8 @@ func TestDialects_goByThePolicy(t *testing.T) {
 		{plugin: "module", policy: Policy{Company: "acme"}},
 		{plugin: "unknown", policy: Policy{Company: "acme"}},
 	} {
-		all := Dialects(Among(manifests), func() Policy { return c.policy }, func(string) bool { return true })
-		require.Len(t, all, 2)
+		all := Dialects(Among(manifests), func() Policy { return c.policy }, func(string, string) bool { return true })
+		require.Len(t, all, 3)
 		far := all[1].(paperclip.Dialect).Plugin(protocol.Settings{Plugin: c.plugin})
 		require.Equal(t, c.company, far.Company, c.plugin)
 		require.Equal(t, c.grants, far.Grants, c.plugin)

@@ -13,13 +13,14 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/bridge"
+	"github.com/airi-host/airi-host/protocol/eliza"
 	"github.com/airi-host/airi-host/protocol/paperclip"
 	"github.com/airi-host/airi-host/transport/process"
 )
 
-// Policy is what whoever runs a host has decided about Paperclip's workers and AIRI's
-// modules. The zero value grants each worker what its manifest asks for, and knows no
-// company.
+// Policy is what whoever runs a host has decided about Paperclip's and elizaOS's
+// workers, and AIRI's modules. The zero value grants each worker what its manifest asks
+// for, and knows no company.
 type Policy struct {
 	// Company is the tenant of calls that name none, unless the manifest names one;
 	// "" is none.
@@ -31,14 +32,26 @@ type Policy struct {
 	Grants func(plugin string, asked []string) []string
 	// Collecting bounds what is collected of the streams of AIRI's modules.
 	Collecting airi.Collecting
+	// Denied is told what the grants of an elizaOS plugin did not allow; nil for nobody.
+	// It must not block.
+	Denied func(eliza.Denial)
 }
 
 // Dialects are the ecosystems that are built. manifestOf returns the manifest of a
 // plugin, as it is when a session of the plugin begins, or nil; policy returns what is
-// decided then, Grants and bounds, and its Companies whenever a plugin acts outside of a call; handles
-// tells whether the host has a method of Paperclip's wire.
-func Dialects(manifestOf func(plugin string) *manifest.Manifest, policy func() Policy, handles func(method string) bool) []protocol.Dialect {
-	return []protocol.Dialect{airi.Dialect{Collecting: func() airi.Collecting { return policy().Collecting }}, paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
+// decided then, Grants and bounds, and its Companies whenever a plugin acts outside of a
+// call; handles tells whether the host has a method of a dialect's wire.
+func Dialects(manifestOf func(plugin string) *manifest.Manifest, policy func() Policy, handles func(dialect, method string) bool) []protocol.Dialect {
+	return []protocol.Dialect{
+		airi.Dialect{Collecting: func() airi.Collecting { return policy().Collecting }},
+		paperclipDialect(manifestOf, policy, handles),
+		elizaDialect(manifestOf, policy, handles),
+	}
+}
+
+// paperclipDialect is that of Paperclip, by what is decided of each plugin.
+func paperclipDialect(manifestOf func(plugin string) *manifest.Manifest, policy func() Policy, handles func(dialect, method string) bool) protocol.Dialect {
+	return paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
 		m := manifestOf(far.Plugin)
 		if m == nil || m.Paperclip == nil {
 			return paperclip.Plugin{}
@@ -49,9 +62,9 @@ func Dialects(manifestOf func(plugin string) *manifest.Manifest, policy func() P
 			Company:        cmp.Or(m.Host.Scope, p.Company),
 			Proactive:      func(company string) bool { return slices.Contains(policy().Companies, company) },
 			ValidateConfig: true,
-			Handles:        handles,
+			Handles:        func(method string) bool { return handles(manifest.DialectPaperclip, method) },
 		}
-	}}}
+	}}
 }
 
 // Among looks for a plugin's manifest in a list that does not change.
@@ -71,9 +84,11 @@ func (p Policy) granted(plugin string, asked []string) []string {
 }
 
 // Launch runs each plugin as its ecosystem does: AIRI's modules in Node.js behind the
-// bridge, Paperclip's workers in Node.js with records on standard input and output.
-// A manifest's own "airi-host".command goes before both.
-func Launch(node *bridge.Node) actors.Launcher {
+// bridge, Paperclip's workers in Node.js with records on standard input and output, and
+// elizaOS's in Bun, or in Node.js where no Bun is on PATH. A manifest's own
+// "airi-host".command goes before all. stateDir makes and returns the directory in which
+// an elizaOS plugin may keep files; nil gives them none.
+func Launch(node *bridge.Node, stateDir func(plugin string) (string, error)) actors.Launcher {
 	return actors.Launchers(map[string]actors.Launcher{
 		manifest.DialectAIRI: actors.CommandLauncher(node.Command),
 		manifest.DialectPaperclip: actors.Runner{
@@ -83,6 +98,7 @@ func Launch(node *bridge.Node) actors.Launcher {
 				return paperclip.Environment(m.PluginName(), os.LookupEnv)
 			},
 		}.Launch,
+		manifest.DialectEliza: elizaLauncher(node, stateDir),
 	})
 }
 

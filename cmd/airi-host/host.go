@@ -18,6 +18,7 @@ import (
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi/bridge"
+	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/testdata/plugins/greeter"
 )
 
@@ -76,7 +77,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 	}
 	policy := func() ecosystems.Policy {
 		p := c.settings.now().policy()
-		p.Grants = st.grants.of
+		p.Grants, p.Denied = st.grants.of, st.deniedEliza
 		return p
 	}
 	h.roster.saw, h.granted = h.sees(st), st.grants.seeAll(context.Background(), st.disabled.without(list))
@@ -84,8 +85,8 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 	if st.crashes != nil {
 		memory = st.crashes
 	}
-	dialects := ecosystems.Dialects(h.roster.get, policy, func(method string) bool {
-		return h.HandlesMethod(manifest.DialectPaperclip, method)
+	dialects := ecosystems.Dialects(h.roster.get, policy, func(dialect, method string) bool {
+		return h.HandlesMethod(dialect, method)
 	})
 	bounds := c.settings.bounds(once)
 	var observe func(actors.CallEnded)
@@ -110,9 +111,10 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
 			return map[string]map[string]protocol.Service{
 				manifest.DialectPaperclip: h.paperclip.services(p, c.settings),
+				manifest.DialectEliza:     services.ElizaRuntime(p, h, h.paperclip.options(c.settings)),
 			}
 		},
-		Launch:   limited(c.settings, ecosystems.Launch(h.node)),
+		Launch:   limited(c.settings, ecosystems.Launch(h.node, st.elizaDir())),
 		Timeouts: bounds.Timeouts,
 		Limits:   bounds.Limits,
 		Ladder:   bounds.Ladder,

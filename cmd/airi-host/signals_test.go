@@ -19,7 +19,7 @@ func TestRun_stopsInOrderAtASignal(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			c := startHost(t, "run", plugins)
-			c.wantLine(t, `^serving 5 plugins; Ctrl-C stops them$`)
+			c.wantLine(t, `^serving 6 plugins; Ctrl-C stops them$`)
 			c.signal(t, s)
 			rest := c.rest()
 			c.wantExit(t, exitDone)
@@ -36,7 +36,7 @@ func TestRun_takesAnEchoForTheSameSignal(t *testing.T) {
 	needNode(t)
 	t.Parallel()
 	c := startHost(t, "run", plugins)
-	c.wantLine(t, `^serving 5 plugins`)
+	c.wantLine(t, `^serving 6 plugins`)
 	c.signal(t, syscall.SIGTERM)
 	c.signal(t, os.Interrupt)
 	c.wantExit(t, exitDone)

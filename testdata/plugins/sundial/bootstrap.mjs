@@ -1,0 +1,245 @@
+// The worker's end of elizaOS's remote plugins, on standard input and output: what
+// bootstrap of @elizaos/plugin-worker-runtime does, and one method more of the runtime,
+// invoke, which this host has. It runs in Node.js and in Bun.
+
+import { createInterface } from 'node:readline'
+
+const send = message => process.stdout.write(`${JSON.stringify(message)}\n`)
+
+/** A failure as the wire has it. */
+export function toWireError(error) {
+  if (!(error instanceof Error))
+    return { name: 'Error', message: String(error) }
+  const wire = { name: error.name, message: error.message }
+  if (error.stack)
+    wire.stack = error.stack
+  if (error.code !== undefined)
+    wire.code = String(error.code)
+  if (error.cause !== undefined)
+    wire.cause = toWireCause(error.cause)
+  return wire
+}
+
+function toWireCause(cause) {
+  if (cause instanceof Error)
+    return { name: cause.name, message: cause.message, ...(cause.stack && { stack: cause.stack }) }
+  try {
+    return JSON.parse(JSON.stringify(cause))
+  }
+  catch {
+    return String(cause)
+  }
+}
+
+/** The failure that the other end reported, with its stack behind a line that says so. */
+function fromWireError(wire) {
+  const error = new Error(wire?.message ?? 'the host reported a failure without a reason')
+  error.name = wire?.name ?? 'Error'
+  if (wire?.code !== undefined)
+    error.code = wire.code
+  if (wire?.cause !== undefined)
+    error.cause = wire.cause
+  error.stack = `${wire?.stack ?? `${error.name}: ${error.message}`}\n    at <remote worker boundary>\n${error.stack}`
+  return error
+}
+
+/** The calls that the plugin makes of the host. */
+class RuntimeProxy {
+  #last = 0
+  #waiting = new Map()
+
+  call(method, args) {
+    this.#last = (this.#last + 1) >>> 0
+    const requestId = this.#last
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(requestId, { resolve, reject })
+      send({ type: 'host-rpc', requestId, api: 'runtime', method, args })
+    })
+  }
+
+  answered({ requestId, ok, payload, error }) {
+    const waiting = this.#waiting.get(requestId)
+    this.#waiting.delete(requestId)
+    if (ok)
+      waiting?.resolve(payload ?? null)
+    else
+      waiting?.reject(fromWireError(error))
+  }
+}
+
+function runtimeOf(proxy) {
+  return {
+    getService: serviceType => proxy.call('getService', { serviceType }),
+    useModel: (modelType, params) => proxy.call('useModel', { modelType, params }),
+    getMemory: memoryId => proxy.call('getMemory', { memoryId }),
+    createMemory: (memory, tableName) => proxy.call('createMemory', { memory, tableName: tableName ?? null }),
+    updateMemory: async (memory) => { await proxy.call('updateMemory', { memory }) },
+    emitEvent: async (name, payload) => { await proxy.call('emitEvent', { name, payload }) },
+    getSetting: key => proxy.call('getSetting', { key }),
+    setSetting: async (key, value) => { await proxy.call('setSetting', { key, value }) },
+    composeState: (message, options) => proxy.call('composeState', { message, options: options ?? null }),
+    actionCallback: (callbackId, response, actionName) => proxy.call('actionCallback', { callbackId, response, actionName: actionName ?? null }),
+    // This host's own: any capability of any plugin, by its key.
+    invoke: (key, input, options) => proxy.call('invoke', { ...options, key, input }),
+  }
+}
+
+const services = new WeakMap()
+
+/** The running service of a class: it is started by the first call. A start that fails may be tried again. */
+function serviceOf(type, runtime) {
+  if (!services.has(type)) {
+    const starting = Promise.resolve(type.start(runtime))
+    services.set(type, starting)
+    starting.catch(() => services.delete(type))
+  }
+  return services.get(type)
+}
+
+/** What a plugin has, with an id for each function in the place of it. */
+function describe(plugin, registry) {
+  let n = 0
+  const ref = (surface, target, run) => {
+    const id = `${surface}:${target}:${++n}`
+    registry.set(id, { surface, run })
+    return { rpc: true, id }
+  }
+  const turn = run => (runtime, args) => run(runtime, args.message, args.state)
+  const out = { name: plugin.name, mode: 'remote' }
+  if (plugin.description)
+    out.description = plugin.description
+  if (plugin.priority !== undefined)
+    out.priority = plugin.priority
+  if (plugin.actions?.length) {
+    out.actions = plugin.actions.map((action) => {
+      const run = fn => (runtime, args) => fn(runtime, args.message, args.state, args.options, callbackOf(args.callbackId), args.responses)
+      const { name, similes, description, examples } = action
+      const described = { name, handler: ref('action', name, run(action.handler)), similes, description, examples }
+      return action.validate ? { ...described, validate: ref('action', `${name}.validate`, run(action.validate)) } : described
+    })
+  }
+  if (plugin.providers?.length) {
+    out.providers = plugin.providers.map(({ name, get, description, dynamic, position, private: hidden }) =>
+      ({ name, get: ref('provider', name, turn(get)), description, dynamic, position, private: hidden }))
+  }
+  if (plugin.models) {
+    out.models = Object.fromEntries(Object.entries(plugin.models).map(([type, run]) =>
+      [type, ref('model', type, (runtime, args) => run(runtime, args.params))]))
+  }
+  if (plugin.events) {
+    out.events = Object.fromEntries(Object.entries(plugin.events).map(([name, handlers]) =>
+      [name, handlers.map((run, i) => ref('event', `${name}#${i}`, async (_runtime, payload) => { await run(payload) }))]))
+  }
+  if (plugin.services?.length) {
+    out.services = plugin.services.map((type) => {
+      const described = { serviceType: type.serviceType, rpcMethods: [...type.rpcMethods] }
+      if (type.capabilityDescription)
+        described.capabilityDescription = type.capabilityDescription
+      for (const method of type.rpcMethods) {
+        described[`rpc:${method}`] = ref('service', `${type.serviceType}.${method}`, async (runtime, { args }) => {
+          const service = await serviceOf(type, runtime)
+          if (typeof service[method] !== 'function')
+            throw new Error(`${type.serviceType}.${method} is not a function`)
+          return service[method](...args)
+        })
+      }
+      return described
+    })
+  }
+  if (plugin.evaluators?.length) {
+    out.evaluators = plugin.evaluators.map(({ name, handler, description, validate }) => {
+      const described = { name, handler: ref('evaluator', name, turn(handler)), description }
+      return validate ? { ...described, validate: ref('evaluator', `${name}.validate`, turn(validate)) } : described
+    })
+  }
+  if (plugin.routes?.length) {
+    out.routes = plugin.routes.map(({ path, type, name, public: open, publicReason, isMultipart, routeHandler }) => ({
+      path, type, name, public: open, publicReason, isMultipart,
+      ...(routeHandler && { routeHandler: ref('route', `${type ?? 'GET'} ${path}`, (_runtime, args) => routeHandler(args.ctx)) }),
+    }))
+  }
+  return out
+}
+
+function callbackOf(callbackId) {
+  return async (payload) => {
+    if (callbackId)
+      send({ type: 'worker-action-callback', callbackId, payload: payload ?? null })
+  }
+}
+
+/** What init has added to a plugin, as a plugin; undefined where that is nothing. */
+function additions(plugin, before) {
+  const added = { name: plugin.name }
+  for (const surface of ['actions', 'providers', 'services', 'routes', 'evaluators']) {
+    const fresh = (plugin[surface] ?? []).filter(one => !before[surface].has(one))
+    if (fresh.length)
+      added[surface] = fresh
+  }
+  const models = Object.entries(plugin.models ?? {}).filter(([type]) => !before.models.has(type))
+  if (models.length)
+    added.models = Object.fromEntries(models)
+  const events = Object.entries(plugin.events ?? {})
+    .map(([name, handlers]) => [name, handlers.filter(one => !before.events.has(one))])
+    .filter(([, handlers]) => handlers.length)
+  if (events.length)
+    added.events = Object.fromEntries(events)
+  return Object.keys(added).length > 1 ? added : undefined
+}
+
+function snapshot(plugin) {
+  const now = {}
+  for (const surface of ['actions', 'providers', 'services', 'routes', 'evaluators'])
+    now[surface] = new Set(plugin[surface])
+  now.models = new Set(Object.keys(plugin.models ?? {}))
+  now.events = new Set(Object.values(plugin.events ?? {}).flat())
+  return now
+}
+
+async function dispatch(registry, runtime, { requestId, surface, target, args }) {
+  try {
+    const handler = registry.get(target)
+    if (!handler)
+      throw Object.assign(new Error(`Unknown target: ${target}`), { name: 'UnknownTargetError', code: 'UNKNOWN_TARGET' })
+    if (handler.surface !== surface)
+      throw Object.assign(new Error(`Target ${target} is of surface ${handler.surface}, not ${surface}`), { name: 'SurfaceMismatchError', code: 'SURFACE_MISMATCH' })
+    const payload = await handler.run(runtime, args ?? null)
+    send({ type: 'worker-rpc-result', requestId, ok: true, payload: payload ?? null })
+  }
+  catch (error) {
+    send({ type: 'worker-rpc-result', requestId, ok: false, error: toWireError(error) })
+  }
+}
+
+/** Announces a plugin, lets it begin, and serves it until standard input ends. */
+export async function bootstrap(plugin, { initConfig = {} } = {}) {
+  const registry = new Map()
+  const proxy = new RuntimeProxy()
+  const runtime = runtimeOf(proxy)
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    let message
+    try {
+      message = JSON.parse(line)
+    }
+    catch {
+      return
+    }
+    if (message?.type === 'worker-rpc')
+      dispatch(registry, runtime, message)
+    else if (message?.type === 'host-rpc-result')
+      proxy.answered(message)
+  })
+  send({ type: 'worker-announce-plugin', descriptor: describe(plugin, registry) })
+  const before = snapshot(plugin)
+  try {
+    await plugin.init?.(initConfig, runtime)
+  }
+  catch (error) {
+    send({ type: 'event', name: 'plugin.init.failed', payload: { error: toWireError(error) } })
+    throw error
+  }
+  const added = additions(plugin, before)
+  if (added)
+    send({ type: 'worker-announce-dynamic', descriptor: describe(added, registry) })
+  send({ type: 'init-complete' })
+}
