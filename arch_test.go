@@ -134,7 +134,7 @@ var (
 		{
 			from: "peers",
 			tests: append([]string{
-				"actors", "admin", "capability", "lifecycle", "manifest", "manifest/evaluate", "protocol", "protocol/airi/bridge", "services",
+				"actors", "admin", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate", "plugin", "protocol", "protocol/airi/bridge", "services",
 				"testdata/plugins", "transport",
 			}, dialects...),
 			why: "the real peers know nothing of this host; tests put them together",
