@@ -51,6 +51,19 @@
 //	403 denied       405 any method   499 cancelled    502 outcome-unknown, wire
 //	409 ambiguous        but POST     504 timeout      503 not-ready, configuration
 //
+// # The runtime of elizaOS
+//
+// [ElizaRuntime] returns the methods of the runtime that an elizaOS worker sees:
+//
+//	getService              whether any plugin offers a method of a service
+//	useModel                calls "model:TYPE"
+//	getSetting/setSetting   what was set, else a member of the configuration
+//	create/get/updateMemory the plugin's memories, in the Store
+//	emitEvent               publishes "event:NAME"
+//	composeState            what the providers of all plugins say of a message
+//	actionCallback          refused: its driver takes those of actions that run
+//	invoke                  as airi-host.invoke
+//
 // # Errors
 //
 // What a plugin did wrong is a *[protocol.Error] with [protocol.CodeInvalid] that names
