@@ -22,7 +22,8 @@ import (
 
 const forgetText = `Remove all that the host keeps of a plugin, or for a company: state, entities, configurations with
 their history, subscriptions, runs of jobs, audit records, and whether the plugin is disabled. It is
-gone at once, without a question, and for good.
+gone at once, without a question, and for good. The files of its log go with a plugin. With a
+company none do: logs are by plugin, and what was said for the company stays in them.
 
 A running host does it, where one runs; the plugin, or those that work for the company, must be
 stopped. Where none runs it is done in the state directory itself.`
@@ -85,15 +86,21 @@ func (c *cli) forgetHere(ctx context.Context, plugin, company string) (gone admi
 		return gone, err
 	}
 	defer func() { err = errors.Join(err, st.close()) }()
-	return st.forget(ctx, plugin, company)
+	return st.forget(ctx, plugin, company, c.logRemover(nil, st))
 }
 
 // forget removes data from the store, and from what was read of it. What waits to be
 // written goes, too.
-func (s *state) forget(ctx context.Context, plugin, company string) (gone admin.Forgotten, err error) {
+func (s *state) forget(ctx context.Context, plugin, company string, logs logRemover) (gone admin.Forgotten, err error) {
 	gone = admin.Forgotten{Plugin: plugin, Company: company, Enabled: s.disabled.has(plugin)}
 	if err := s.trail.Flush(ctx); err != nil {
 		return gone, err
+	}
+	files := 0
+	if plugin != "" {
+		if files, err = logs(ctx, plugin); err != nil {
+			return gone, err
+		}
 	}
 	if plugin == "" {
 		gone.Removed, err = s.db.RemoveCompany(ctx, company)
@@ -103,6 +110,9 @@ func (s *state) forget(ctx context.Context, plugin, company string) (gone admin.
 	}
 	if err != nil {
 		return gone, err
+	}
+	if files > 0 {
+		gone.Removed[removedLogs] = int64(files)
 	}
 	s.grants.forget(plugin)
 	s.trail.Add(services.Record{
@@ -120,10 +130,10 @@ func kindOf(plugin string) string {
 }
 
 // forget removes data of a host that runs, if nobody uses it.
-func (h *house) forget(c *configuration.Configurator, st *state) func(context.Context, string, string) (admin.Forgotten, error) {
+func (h *house) forget(c *configuration.Configurator, st *state, logs logRemover) func(context.Context, string, string) (admin.Forgotten, error) {
 	return func(ctx context.Context, plugin, company string) (gone admin.Forgotten, err error) {
 		err = c.Forget(ctx, plugin, company, func(ctx context.Context) (err error) {
-			gone, err = st.forget(ctx, plugin, company)
+			gone, err = st.forget(ctx, plugin, company, logs)
 			return err
 		})
 		return gone, err
@@ -141,8 +151,11 @@ func (c *cli) printForgotten(gone admin.Forgotten) {
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(gone.Removed)) {
 		part := fmt.Sprintf("%d %s", gone.Removed[what], what)
-		if what == "plugin" {
+		switch what {
+		case "plugin":
 			part = "what the host knew of it"
+		case removedLogs:
+			part = fmt.Sprintf("%d log files", gone.Removed[what])
 		}
 		parts = append(parts, part)
 	}

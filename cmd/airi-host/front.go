@@ -99,7 +99,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 	countStore(c.metrics, st.db)
 	if st.db != nil {
 		configs := h.configurator(st.db)
-		o.Configurations, o.Forget = configuring{configs, st.trail}, h.forget(configs, st)
+		o.Configurations, o.Forget = configuring{configs, st.trail}, h.forget(configs, st, c.logRemover(h.kept, st))
 		f.reloader = newReloader(c, h, f, configs)
 		o.ReloadSettings = f.reloader.reload
 		o.Granting, o.Ordered = approvals{h, &st.grants}, st.ordered

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -37,6 +36,9 @@ type logFiles struct {
 	lock *store.Lock
 	// pumped closes when the last line was handed on.
 	pumped chan struct{}
+	// caughtUp takes what is to be closed once all lines that were said are handed on.
+	caughtUp chan chan<- struct{}
+	host     *actors.Host
 	// drain is how long the last lines may take to be written.
 	drain time.Duration
 }
@@ -48,9 +50,10 @@ func (c *cli) keepsLogs(st *state) bool { return !st.temporary && !c.settings.Lo
 // down. Its close must follow then.
 func (c *cli) keepLogs(host *actors.Host, st *state, hidden *hush, log *slog.Logger) (*logFiles, error) {
 	said := c.settings.Logs
-	k := &logFiles{dir: filepath.Join(st.dir, logFolder), pumped: make(chan struct{}), drain: c.settings.ends().logs}
+	k := &logFiles{
+		dir: c.logDir(st), host: host, pumped: make(chan struct{}), caughtUp: make(chan chan<- struct{}), drain: c.settings.ends().logs,
+	}
 	if said.Dir != "" {
-		k.dir = said.Dir
 		lock, err := store.Acquire(k.dir)
 		if held, ok := errors.AsType[*store.LockedError](err); ok {
 			return nil, held // two hosts would rotate each other's files
@@ -69,13 +72,29 @@ func (c *cli) keepLogs(host *actors.Host, st *state, hidden *hush, log *slog.Log
 func (k *logFiles) pump(sub *actors.Subscription, hidden *hush) {
 	defer close(k.pumped)
 	var lost uint64
-	for e := range sub.C {
+	take := func(e actors.Event) {
 		if now := sub.Dropped(); now > lost {
 			k.Lost(now - lost)
 			lost = now
 		}
 		if line, ok := e.(actors.Logged); ok {
 			k.Add(recordOf(line, hidden))
+		}
+	}
+	for {
+		select {
+		case e, open := <-sub.C:
+			if !open {
+				return
+			}
+			take(e)
+		case done := <-k.caughtUp:
+			for range len(sub.C) {
+				if e, open := <-sub.C; open {
+					take(e)
+				}
+			}
+			close(done)
 		}
 	}
 }

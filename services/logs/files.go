@@ -19,6 +19,8 @@ type Files struct {
 	wake chan struct{}
 	quit chan struct{}
 	done chan struct{}
+	// removals are for the writer, so that nothing is written meanwhile.
+	removals chan removal
 
 	mu     sync.Mutex
 	pens   map[string]*pen
@@ -71,6 +73,7 @@ func Open(dir string, o Options) *Files {
 	f := &Files{
 		dir: dir, o: o.withDefaults(), pens: map[string]*pen{},
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+		removals: make(chan removal),
 	}
 	go f.run()
 	return f
@@ -178,6 +181,8 @@ func (f *Files) run() {
 		select {
 		case <-f.wake:
 		case <-again.C:
+		case m := <-f.removals:
+			f.remove(m)
 		case <-f.quit:
 			last = true
 		}
