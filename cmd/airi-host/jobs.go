@@ -11,6 +11,7 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/services/jobs"
 	"github.com/airi-host/airi-host/services/store"
@@ -67,9 +68,16 @@ func (t *timetable) begin() {
 // when they are called, and nobody remembers.
 func (st *state) timetable(h *house) *timetable {
 	if st.db != nil {
-		h.jobs = newTimetable(h.Host, st.db, st.configs.settings.jobs(h.log))
+		o := st.configs.settings.jobs(h.log)
+		o.Deaf = h.deaf
+		h.jobs = newTimetable(h.Host, st.db, o)
 	}
 	return h.jobs
+}
+
+// deaf tells of a plugin whose wire has no word for a caller that gives up.
+func (h *house) deaf(plugin string) bool {
+	return h.roster.dialect(plugin) == manifest.DialectPaperclip
 }
 
 // stop begins no more runs.

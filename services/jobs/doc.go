@@ -28,6 +28,8 @@
 //	missed, since the host or the    runs once as soon as the plugin is back, however
 //	  plugin was down                many were missed; not at all with Options.SkipMissed
 //	longer than Options.Limit        fails
+//	its caller gives up              fails, and the plugin is told; where it cannot be
+//	                                 (Options.Deaf) it has not ended, and goes on without
 //	the host stops                   may end within Options.Drain, then is given up; what
 //	                                 waits is missed
 //

@@ -20,6 +20,10 @@ type Options struct {
 	Jobs int
 	// Drain is how long runs may go on once the scheduler stops; 0 means 10 s.
 	Drain time.Duration
+	// Deaf tells of a plugin that is not told when its caller gives up, since its wire has
+	// no word for that: a run of it that nobody waits for any more goes on until it answers,
+	// or Limit ends. Nil says that there is none.
+	Deaf func(plugin string) bool
 	// Log tells what went wrong; nil is silence.
 	Log *slog.Logger
 }
@@ -39,6 +43,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.AtOnce, 10)
 	setDefault(&o.Jobs, 10_000)
 	setDefault(&o.Drain, 10*time.Second)
+	if o.Deaf == nil {
+		o.Deaf = func(string) bool { return false }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -12,7 +13,7 @@ import (
 
 // Trigger runs a job by hand and returns when it has ended, with the run's ID, which is
 // "" if there was none. It is refused while the job runs or waits, and while as many
-// run as may. When ctx ends the run is given up.
+// run as may. When ctx ends the run is given up, or not waited for (Options.Deaf).
 func (s *Scheduler) Trigger(ctx context.Context, plugin, key string) (run string, err error) {
 	id := name{plugin, key}
 	if !s.knows(id) {
@@ -26,8 +27,29 @@ func (s *Scheduler) Trigger(ctx context.Context, plugin, key string) (run string
 }
 
 // byHand runs a job that was taken, until whoever asked for it gives it up, or the host
-// does.
+// does. A plugin that would not be told of the first works on: its run has not ended then.
 func (s *Scheduler) byHand(ctx context.Context, t turn) error {
+	if !s.limits.Deaf(t.id.plugin) {
+		return s.attended(ctx, t)
+	}
+	t.call.Deadline, t.call.Idle, t.call.Progress = time.Time{}, 0, nil // ctx holds for who waits, Limit for the run
+	ended := make(chan error, 1)
+	go func() { ended <- s.attended(context.WithoutCancel(ctx), t) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	code := protocol.CodeCancelled
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		code = protocol.CodeTimeout
+	}
+	return &protocol.Error{Code: code, Plugin: t.id.plugin, Err: context.Cause(ctx), Message: fmt.Sprintf(
+		"job %s: it was given up; the plugin cannot be told, so the run goes on until it answers, for %s at most", t.id.key, s.limits.Limit)}
+}
+
+// attended is a run that ends with ctx.
+func (s *Scheduler) attended(ctx context.Context, t turn) error {
 	defer s.runs.Done()
 	defer s.finish(t.id)
 	ctx, giveUp := context.WithCancel(ctx)

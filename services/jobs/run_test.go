@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -57,6 +58,59 @@ func TestTrigger_isGivenUpWithItsCaller(t *testing.T) {
 		_, err := b.Trigger(ctx, "p", "a")
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		b.wantRuns("p a 0s failed context deadline exceeded")
+	})
+}
+
+// A Paperclip worker is not told that its caller has gone: it may still be at work.
+func TestTrigger_goesOnWhereThePluginCannotBeTold(t *testing.T) {
+	deaf := func(plugin string) bool { return plugin == "p" }
+	inBubble(t, Options{Limit: 5 * time.Minute, Deaf: deaf}, func(b *bench) {
+		b.runsTake(2 * time.Minute)
+		b.set("p", Job{"a", "1 * * * *"})
+		ctx, cancel := context.WithTimeout(b.t.Context(), 30*time.Second)
+		defer cancel()
+		_, err := b.Trigger(ctx, "p", "a")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		wantFault(t, err, protocol.CodeTimeout, "job a: it was given up; the plugin cannot be told, so the run goes on until it answers, for 5m0s at most")
+		require.Equal(t, "30s", b.clock())
+		_, err = b.Trigger(b.t.Context(), "p", "a")
+		wantFault(t, err, protocol.CodeOverloaded, "the run before it has not ended")
+		require.Equal(t, 1, b.Stats().Running)
+		b.pass(time.Minute)
+		b.wantRuns("p a 0s running", "p a 1m0s skipped the run before it has not ended")
+		b.pass(time.Minute)
+		b.wantRuns("p a 0s succeeded", "p a 1m0s skipped the run before it has not ended")
+
+		b.runsTake(time.Hour) // the limit ends it, and makes room
+		gone, leave := context.WithCancel(b.t.Context())
+		leave()
+		_, err = b.Trigger(gone, "p", "a")
+		wantFault(t, err, protocol.CodeCancelled, "job a: it was given up")
+		b.pass(5 * time.Minute)
+		require.Zero(t, b.Stats().Running)
+		_, err = b.Trigger(gone, "p", "a")
+		wantFault(t, err, protocol.CodeCancelled, "job a: it was given up")
+	})
+}
+
+// What the caller says of its own patience is not the run's.
+func TestServe_aCallersDeadlineIsNotTheRuns(t *testing.T) {
+	inBubble(t, Options{Deaf: func(string) bool { return true }}, func(b *bench) {
+		b.runsTake(time.Minute)
+		ctx, cancel := context.WithTimeout(b.t.Context(), time.Second)
+		defer cancel()
+		at, _ := ctx.Deadline()
+		_, err := b.Serve(ctx, protocol.Call{
+			Key: "job:a", Plugin: "p", Scope: "acme", Deadline: at, Idle: time.Second,
+			Progress: func(json.RawMessage) error { return nil },
+		})
+		wantFault(t, err, protocol.CodeTimeout, "job a: it was given up")
+		b.pass(time.Minute)
+		b.wantRuns("p a 0s succeeded")
+		require.Equal(t, "acme", b.last.Scope)
+		require.Equal(t, b.began.Add(5*time.Minute), b.last.Deadline)
+		require.Zero(t, b.last.Idle)
+		require.Nil(t, b.last.Progress)
 	})
 }
 
