@@ -107,9 +107,17 @@ func (c *cgroup) limit(controller, name string, value int64) error {
 	}
 	above := &cgroup{dir: filepath.Dir(c.dir)}
 	if err := above.write("cgroup.subtree_control", "+"+controller); err != nil {
-		return fmt.Errorf("the %s controller of cgroup v2 is not to be had in %s: %w", controller, above.dir, errors.Unwrap(err))
+		return fmt.Errorf("the %s controller of cgroup v2 is not to be had in %s: %w", controller, above.dir, reasonOf(err))
 	}
 	return c.write(name, strconv.FormatInt(value, 10))
+}
+
+// reasonOf is an error about a file without the file's name.
+func reasonOf(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
 }
 
 // count reads a number from a file of lines such as "oom_kill 3"; 0 if it is not

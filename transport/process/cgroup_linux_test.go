@@ -58,6 +58,15 @@ func TestCgroup_limitAsksForTheController(t *testing.T) {
 	require.Equal(t, "30", string(set))
 }
 
+// The group above has no such file, as where there is no cgroup v2.
+func TestCgroup_limitSaysWhyThereIsNoController(t *testing.T) {
+	c := fakeCgroup(t, nil)
+	below := &cgroup{dir: c.file("w")}
+	require.NoError(t, os.Mkdir(below.dir, 0o700))
+	err := below.limit("memory", "memory.max", 30)
+	require.EqualError(t, err, "the memory controller of cgroup v2 is not to be had in "+c.dir+": no such file or directory")
+}
+
 func TestCgroupName_isReadAsItIsWritten(t *testing.T) {
 	m := newMarker(Spec{Owner: "0123456789abcdef"})
 	host, owner, ok := parseCgroupName("/sys/fs/cgroup/" + cgroupName(m))
