@@ -35,6 +35,9 @@ type arrow struct {
 
 const whyDialect = "a dialect knows its own wire and the language of the host; what two dialects share belongs to protocol"
 
+// needed is what every folder's tests may import.
+const needed = "internal/need"
+
 var (
 	dialects = []string{"protocol/airi", "protocol/paperclip", "protocol/eliza"}
 
@@ -132,7 +135,12 @@ var (
 			why:  "these plugins are written as an author outside would write them, on the SDK alone",
 		},
 		{
+			from: "internal/need",
+			why:  "what a test needs of the machine is no matter of the host's, so it knows nobody",
+		},
+		{
 			from: "peers",
+			to:   []string{needed},
 			tests: append([]string{
 				"actors", "admin", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate", "plugin", "protocol", "protocol/airi/bridge", "services",
 				"testdata/plugins", "transport",
@@ -308,6 +316,8 @@ func TestArrow_allows(t *testing.T) {
 		{from: "actors", to: "protocol/airi"},
 		{from: "actors", to: "protocol/airi", test: true, want: true},
 		{from: "actors", to: "services", test: true},
+		{from: "actors", to: needed, test: true, want: true},
+		{from: "actors", to: needed},
 		{from: "protocol", to: "protocol/airi"},
 		{from: "protocol/airi", to: "protocol", want: true},
 		{from: "protocol/airi", to: "protocol/eliza"},
@@ -354,7 +364,7 @@ func (a arrow) allows(folder string, test bool) bool {
 	// A right to import protocol is none to import protocol/airi, which has an
 	// arrow of its own.
 	covers := func(to string) bool { return within(folder, to) && arrowOf(to).from == reach }
-	return slices.ContainsFunc(a.to, covers) || (test && slices.ContainsFunc(a.tests, covers))
+	return slices.ContainsFunc(a.to, covers) || (test && (folder == needed || slices.ContainsFunc(a.tests, covers)))
 }
 
 // within tells whether a slash-separated name is root or lies below it.

@@ -104,11 +104,10 @@ func f(wg group) {
 
 // Where a test needs Node or the network, it may be skipped on a developer's
 // machine; .ci/run demands that nothing is.
-func TestTests_skipNothingInCI(t *testing.T) {
+func TestTests_skipByWhatTheyNeedAlone(t *testing.T) {
 	for _, s := range sources(t) {
-		skips := slices.ContainsFunc(s.calls(), aSkip.MatchString)
-		if s.test && skips && !strings.Contains(read(t, s.path), "AIRI_HOST_NO_SKIP") {
-			t.Errorf("%s skips a test: fail instead when AIRI_HOST_NO_SKIP is set", s.path)
+		if s.folder != needed && slices.ContainsFunc(s.calls(), aSkip.MatchString) {
+			t.Errorf("%s skips a test: say what is missing by package internal/need, which fails where nothing may be skipped", s.path)
 		}
 	}
 }

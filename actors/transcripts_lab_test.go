@@ -3,8 +3,6 @@ package actors_test
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,6 +18,8 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/bridge"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // home is where the plugins of a lab live.
@@ -37,24 +37,10 @@ func (h home) String() string { return map[home]string{inNode: "node", inMemory:
 // labPatience bounds whatever a test waits for on a loaded machine.
 const labPatience = 60 * time.Second
 
-// needNode skips the test where there is no Node.js, and fails it where none may
-// be skipped.
-func needNode(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("node"); err == nil {
-		return
-	}
-	const why = "Node.js is not on PATH: AIRI modules cannot run"
-	if os.Getenv("AIRI_HOST_NO_SKIP") != "" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
-}
-
 // newNode returns what runs modules, for all labs of a test.
 func newNode(t *testing.T) *bridge.Node {
 	t.Helper()
-	needNode(t)
+	need.Node(t)
 	node := &bridge.Node{}
 	t.Cleanup(func() { require.NoError(t, node.Close()) })
 	return node

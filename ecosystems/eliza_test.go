@@ -17,6 +17,8 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi/bridge"
 	"github.com/airi-host/airi-host/protocol/eliza"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // elizaPlugin is a directory with an elizaOS plugin whose worker is bootstrapped with what
@@ -42,7 +44,7 @@ func elizaPlugin(t *testing.T, id, permissions, plugin string) string {
 // elizaHost runs what is found in directories: all of it is sound, and starts.
 func elizaHost(t *testing.T, o Options, dirs ...string) *Host {
 	t.Helper()
-	needNode(t)
+	need.Node(t)
 	o.Host.Programs = builtin.Programs
 	h := open(t, dirs, o)
 	require.Empty(t, h.Found.Problems)
@@ -112,7 +114,7 @@ func TestOpen_anElizaWorkerIsNotCalledBeforeItIsReady(t *testing.T) {
 		models: { M: async () => { appendFileSync(`+strconv.Quote(begin)+`+'.called', globalThis.ready ? 'r' : 'e'); return 1 } },
 		init: async () => { while (!existsSync(`+strconv.Quote(begin)+`)) await new Promise(done => setTimeout(done, 10)); globalThis.ready = true },
 	}`)
-	needNode(t)
+	need.Node(t)
 	h := open(t, []string{dir}, Options{})
 	require.Empty(t, h.Found.Problems)
 	started := make(chan error, 1)
@@ -142,7 +144,7 @@ func TestOpen_anElizaWorkerIsNotCalledBeforeItIsReady(t *testing.T) {
 }
 
 func TestOpen_anElizaWorkerWhoseInitFails(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	dir := elizaPlugin(t, "broken", `{}`, `{ name: 'broken', models: { M: async () => 1 }, init: async () => { throw new Error('no key for the sky') } }`)
 	h := open(t, []string{dir}, Options{})
 	out := h.StartAll(t.Context(), h.Found.Manifests, nil, nil)

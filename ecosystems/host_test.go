@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -19,24 +18,14 @@ import (
 	"github.com/airi-host/airi-host/protocol/paperclip"
 	"github.com/airi-host/airi-host/testdata/plugins/greeter"
 	"github.com/airi-host/airi-host/transport/process"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 var (
 	plugins = filepath.Join("..", "testdata", "plugins")
 	builtin = actors.Options{Programs: map[string]protocol.Program{"greeter": greeter.Plugin()}}
 )
-
-// needNode skips a test where there is no Node.js, if that is allowed.
-func needNode(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("node"); err == nil {
-		return
-	}
-	if os.Getenv("AIRI_HOST_NO_SKIP") != "" {
-		t.Fatal("Node.js is not on PATH, and AIRI_HOST_NO_SKIP is set")
-	}
-	t.Skip("Node.js is not on PATH")
-}
 
 // open makes a host that ends with the test.
 func open(t *testing.T, dirs []string, o Options) *Host {
@@ -99,7 +88,7 @@ func worker(t *testing.T) string {
 }
 
 func TestOpen_runsThePluginsOfEveryEcosystem(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	h := open(t, []string{filepath.Join(plugins, "greeter"), filepath.Join(plugins, "echo"), worker(t)}, Options{
 		Host: builtin, Policy: Policy{Company: "acme"},
 	})
@@ -115,7 +104,7 @@ func TestOpen_runsThePluginsOfEveryEcosystem(t *testing.T) {
 
 // What a host is given in place of the usual is used.
 func TestOpen_leavesWhatIsGiven(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	o := Options{Host: builtin, Policy: Policy{Company: "acme"}}
 	o.Host.Methods = func(protocol.Plugins) map[string]map[string]protocol.Service {
 		state := protocol.ServiceFunc(func(context.Context, protocol.Call) (json.RawMessage, error) { return json.RawMessage(`"mine"`), nil })

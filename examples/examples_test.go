@@ -12,22 +12,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // root is the repository, seen from here.
 const root = ".."
-
-// needNode skips a test where there is no Node.js, if that is allowed.
-func needNode(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("node"); err == nil {
-		return
-	}
-	if os.Getenv("AIRI_HOST_NO_SKIP") != "" {
-		t.Fatal("Node.js is not on PATH, and AIRI_HOST_NO_SKIP is set")
-	}
-	t.Skip("Node.js is not on PATH")
-}
 
 // bin is the folder for airi-host.
 var bin string
@@ -84,7 +74,7 @@ func wantCall(t *testing.T, want string, args ...string) {
 const text = `{"text":"one\ntwo words"}`
 
 func TestGoPlugin_runsAsAWorker(t *testing.T) {
-	needNode(t) // its manifest is code
+	need.Node(t) // its manifest is code
 	wantCall(t, `{"content":"3 words"}`, "tool:count", text, "--dir", "examples/go-plugin")
 	wantCall(t, `0`, "data:total", "--plugin", "words", "--dir", "examples/go-plugin")
 
@@ -93,18 +83,18 @@ func TestGoPlugin_runsAsAWorker(t *testing.T) {
 }
 
 func TestAIRIModule_usesAGoPlugin(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	wantCall(t, `{"content":"The text has 3 words."}`, "tool:report", text, "--dir", "examples")
 }
 
 func TestGoCaller_callsAnAIRIModule(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	wantCall(t, `{"content":"noted: one two"}`, "tool:note", `{"text":" one   two "}`, "--dir", "examples")
 }
 
 // The module follows what the Go plugin reports, and is followed itself.
 func TestEmbed_runsPluginsOfAllEcosystems(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	got, err := output(exec.Command("go", "run", "./examples/embed"))
 	require.NoError(t, err)
 	require.Equal(t, `ledger ready <nil>

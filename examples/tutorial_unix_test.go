@@ -18,6 +18,8 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // patience is how long a command of the tutorial may take; the first ones build.
@@ -27,7 +29,7 @@ const patience = 3 * time.Minute
 // written, its commands run, and what they print is compared with what it shows. There
 // "…" stands for anything: for any lines, where it is alone on one.
 func TestTutorial_isTrue(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	follow(t, "tutorial.md")
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // judge reads manifests from standard input and says whether the ecosystem's schema
@@ -40,16 +42,13 @@ type verdicts struct {
 func ask(t *testing.T, version string, texts []string) verdicts {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			cannot(t, tool+" is not installed")
-		}
+		need.Program(t, tool, tool+" is not installed")
 	}
 	dir := tree(t, map[string]string{"package.json": `{"type": "module"}`, "judge.js": judge})
 	install := exec.CommandContext(t.Context(), "npm", "install", "--silent", "--no-audit", "--no-fund", "@paperclipai/shared@"+version, "zod@4.6.7")
 	install.Dir = dir
-	if out, err := install.CombinedOutput(); err != nil {
-		cannot(t, "npm cannot install @paperclipai/shared: "+string(out))
-	}
+	said, err := install.CombinedOutput()
+	need.That(t, err == nil, "npm cannot install @paperclipai/shared: "+string(said))
 	input, err := json.Marshal(texts)
 	require.NoError(t, err)
 	file := filepath.Join(dir, "texts.json")
@@ -61,18 +60,9 @@ func ask(t *testing.T, version string, texts []string) verdicts {
 	cmd.Dir, cmd.Stdin, cmd.Stderr = dir, in, os.Stderr
 	out, err := cmd.Output()
 	require.NoError(t, err)
-	var said verdicts
-	require.NoError(t, json.Unmarshal(out, &said))
-	return said
-}
-
-// cannot skips a test for want of something outside, where that is allowed.
-func cannot(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("AIRI_HOST_NO_SKIP") != "" {
-		t.Fatal(why + ", and AIRI_HOST_NO_SKIP is set")
-	}
-	t.Skip(why)
+	var judged verdicts
+	require.NoError(t, json.Unmarshal(out, &judged))
+	return judged
 }
 
 func TestPaperclip_judgesAsTheEcosystemDoes(t *testing.T) {

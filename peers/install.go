@@ -9,14 +9,13 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // InstallTime is the longest that an installation may take, the wait for another
 // process that installs the same included.
 const InstallTime = 4 * time.Minute
-
-// noSkip names the variable that forbids skipping.
-const noSkip = "AIRI_HOST_NO_SKIP"
 
 // Install returns the node_modules directory of a set, which it installs first when it
 // is not there yet. Without Node or the network the test is skipped, or fails where
@@ -26,16 +25,13 @@ func Install(t testing.TB, name string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), InstallTime)
 	defer cancel()
 	modules, err := Modules(ctx, name)
-	switch {
-	case err == nil:
-		return modules
-	case errors.Is(err, ErrUnavailable) && os.Getenv(noSkip) == "":
-		t.Skip(err)
-	case errors.Is(err, ErrUnavailable):
-		t.Fatalf("%v, and %s is set", err, noSkip)
+	if errors.Is(err, ErrUnavailable) {
+		need.That(t, false, err.Error())
 	}
-	t.Fatal(err)
-	return ""
+	if err != nil {
+		t.Fatal(err)
+	}
+	return modules
 }
 
 // Modules is Install outside of a test. It returns [ErrUnavailable] when Node, npm or

@@ -2,14 +2,16 @@ package peers
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // fakeNPM puts an npm that is this shell script, and a node that does nothing, first on
@@ -101,12 +103,12 @@ type outcome struct {
 func (o *outcome) Helper() {}
 
 func (o *outcome) Skip(args ...any) {
-	o.skipped = args[0].(error).Error()
+	o.skipped = fmt.Sprint(args...)
 	runtime.Goexit()
 }
 
 func (o *outcome) Fatalf(format string, args ...any) {
-	o.failed = args[0].(error).Error() + strings.TrimPrefix(format, "%v")
+	o.failed = fmt.Sprintf(format, args...)
 	runtime.Goexit()
 }
 
@@ -122,12 +124,12 @@ func TestInstall_skipsOrFailsWithoutNode(t *testing.T) {
 		<-done
 		return o
 	}
-	t.Setenv(noSkip, "")
+	t.Setenv(need.NoSkip, "")
 	require.Equal(t, "set paperclip: the real peers cannot be had: node is not installed", install().skipped)
-	t.Setenv(noSkip, "1")
+	t.Setenv(need.NoSkip, "1")
 	o := install()
 	require.Empty(t, o.skipped)
-	require.Equal(t, "set paperclip: the real peers cannot be had: node is not installed, and %s is set", o.failed)
+	require.Equal(t, "set paperclip: the real peers cannot be had: node is not installed, and AIRI_HOST_NO_SKIP is set", o.failed)
 }
 
 func TestModules_needASetThatThereIs(t *testing.T) {

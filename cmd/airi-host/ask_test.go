@@ -18,6 +18,8 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // greeterHost runs a host that can be asked; state is its directory.
@@ -57,7 +59,7 @@ func TestLogs_areFollowedUntilTheHostEnds(t *testing.T) {
 // ticking is a plugin's directory; its model:TICK is a stream that does not end.
 func ticking(t *testing.T) string {
 	t.Helper()
-	needNode(t)
+	need.Node(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"plugin.json": `{"apiVersion": "v1", "kind": "manifest.plugin.airi.moeru.ai", "name": "tick", "entrypoints": {"node": "./tick.mjs"}}`,

@@ -13,17 +13,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
-// startAsInit starts a host as the first process of a namespace, as in a container; nil
-// where that is not permitted.
+// startAsInit starts a host as the first process of a namespace, as in a container.
 func startAsInit(t *testing.T, args ...string) (c *child, pid int) {
 	t.Helper()
 	inside := []string{"-Urpf", "--mount-proc"}
-	if out, err := exec.Command("unshare", append(inside, "true")...).CombinedOutput(); err != nil {
-		t.Logf("no namespace can be made here: %v: %s", err, out)
-		return nil, 0
-	}
+	out, err := exec.Command("unshare", append(inside, "true")...).CombinedOutput()
+	need.That(t, err == nil, fmt.Sprintf("no namespace can be made here: %v: %s", err, out))
 	c = startCommand(t, exec.Command("unshare", append(append(inside, "airi-host"), unheard(args)...)...))
 	outer := strconv.Itoa(c.cmd.Process.Pid)
 	require.Eventually(t, func() bool {
@@ -48,14 +47,11 @@ func deadChildren(pid int) (n int) {
 }
 
 func TestRun_isTheFirstProcessOfAContainer(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	state := t.TempDir()
 	c, pid := startAsInit(t, "run", "--state", state, "--drain", "3s",
 		filepath.Join(plugins, "greeter"), writePlugin(t, "parent", awkward["parent"]), writePlugin(t, "deaf", awkward["deaf"]))
-	if c == nil {
-		return
-	}
 	c.wantLine(t, `^serving 3 plugins`)
 
 	// What is run beside it, and left behind, comes to it, and goes.
@@ -73,12 +69,9 @@ func TestRun_isTheFirstProcessOfAContainer(t *testing.T) {
 
 // The kernel spares the first process from signals that it does not listen to.
 func TestRun_asTheFirstProcessStillHearsSignals(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	c, pid := startAsInit(t, "run", "--once", "--start-limit", "1m", filepath.Join(broken, "silent"))
-	if c == nil {
-		return
-	}
 	c.wantLine(t, `silent +announced +→ preparing$`)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGINT))
 	c.wantExit(t, exitFailed)

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // A worker sees the end of its input when its host is killed; what it started in a
 // session of its own sees nothing.
 func TestRun_endsWhatAKilledHostLeftBehind(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	breeder := writePlugin(t, "breeder", `
 		import { spawn } from 'node:child_process'

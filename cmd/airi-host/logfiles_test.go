@@ -17,6 +17,8 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/services/logs"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 func TestRecordOf_keepsNoSecret(t *testing.T) {
@@ -94,7 +96,7 @@ const tracing = `
 // What a real worker writes is in the files, a trace in one record, and nothing is lost
 // when it exits; the directory may be one of the operator's, of one host.
 func TestRun_keepsWhatAWorkerWrites(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	dir, config := filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "settings.json")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `{"logs": {"dir": %q}, "restart": {"disabled": true}}`, dir), 0o600))

@@ -185,18 +185,6 @@ var (
 	broken  = filepath.Join("..", "..", "testdata", "broken")
 )
 
-// needNode skips a test where there is no Node.js, if that is allowed.
-func needNode(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("node"); err == nil {
-		return
-	}
-	if os.Getenv("AIRI_HOST_NO_SKIP") != "" {
-		t.Fatal("Node.js is not on PATH, and AIRI_HOST_NO_SKIP is set")
-	}
-	t.Skip("Node.js is not on PATH")
-}
-
 // writePlugin makes the directory of a plugin that is a module in Node.
 func writePlugin(t *testing.T, name, module string) string {
 	t.Helper()

@@ -24,6 +24,8 @@ import (
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // startService starts a host as a service is: without any terminal.
@@ -69,7 +71,7 @@ func TestRun_aServiceReadsItsSettingsAtAHangup(t *testing.T) {
 // What a hang-up has changed holds for plugins that come then; those that are known keep
 // what they have.
 func TestRun_grantsAtFirstSightAsOfTheLastHangup(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	state, dir := t.TempDir(), t.TempDir()
 	come := func(name string) {
@@ -112,7 +114,7 @@ func TestRun_grantsAtFirstSightAsOfTheLastHangup(t *testing.T) {
 }
 
 func TestRun_onceStopsAtAHangup(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	c := startService(t, "run", "--once", filepath.Join(broken, "silent"))
 	c.wantLine(t, `silent +announced +→ preparing$`)

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/lifecycle"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // story is what run --output json told, line by line.
@@ -54,7 +56,7 @@ func (s story) enters(t *testing.T, plugin string, phase lifecycle.State) int {
 // One plugin never answers, one needs another that takes its time, two need each
 // other, some fail: nobody waits for anybody without need, and each is told.
 func TestRun_namesEveryPluginThatIsNotReady(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	args := []string{"run", "--once", "--output", "json"}
 	for _, name := range []string{"aborts", "cycle-a", "cycle-b", "silent", "slow", "throws", "waits"} {

@@ -19,6 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/admin"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // console is a terminal with somebody in front of it, on which the host runs.
@@ -203,7 +205,7 @@ func TestScreen_showsGrantsThatWait(t *testing.T) {
 }
 
 func TestScreen_killsAtTheSecondCtrlC(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	c := onConsole(t, 100, 20, nil, "run", stubborn(t), "--drain", "1m")
 	c.wantShown(t, `^stubborn  ready .* stuck$`)
@@ -276,7 +278,7 @@ func TestScreen_leavesTheResultOfOnce(t *testing.T) {
 
 // What plugins log comes above the view, all of it, and paints nothing.
 func TestScreen_keepsLogsAboveIt(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	chatty := writePlugin(t, "chatty", `
 		export function setupModules() {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // manager is a service manager.
@@ -46,7 +48,7 @@ func (m *manager) want(t *testing.T, pattern string) string {
 const knowing = `export const setupModules = () => console.log('told', process.env.NOTIFY_SOCKET, process.env.WATCHDOG_USEC)`
 
 func TestRun_tellsAServiceManagerHowItStands(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	for name, address := range map[string]string{
 		"a socket": filepath.Join(t.TempDir(), "notify"), "an abstract one": "@airi-host-" + filepath.Base(t.TempDir()) + t.Name(),

@@ -16,6 +16,8 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/lifecycle"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // slow offers a tool that takes as many milliseconds as it is told, and a second to exit.
@@ -50,7 +52,7 @@ var awkward = map[string]string{
 // A host stops whatever its plugins do: ten that are slow, one that is deaf, one with a
 // grandchild, one that waits to be started again, and one that is just being started.
 func TestRun_stopsInTimeWhateverPluginsDo(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	const drain = 4 * time.Second
 	var dirs []string
@@ -158,7 +160,7 @@ func wantRefusal(t *testing.T, host *admin.Client) {
 
 // Manifests that are code are evaluated before anything runs; that can be broken off.
 func TestRun_stopsWhileManifestsAreRead(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{

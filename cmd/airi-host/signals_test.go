@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 func TestRun_stopsInOrderAtASignal(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(s.String(), func(t *testing.T) {
@@ -33,7 +35,7 @@ func TestRun_stopsInOrderAtASignal(t *testing.T) {
 
 // A wrapper may send one signal twice: to the process and to its group.
 func TestRun_takesAnEchoForTheSameSignal(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	c := startHost(t, "run", plugins)
 	c.wantLine(t, `^serving 6 plugins`)
@@ -82,7 +84,7 @@ func stubborn(t *testing.T) string {
 }
 
 func TestRun_killsAtTheSecondSignal(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	c := startHost(t, "run", stubborn(t), filepath.Join(plugins, "greeter"), "--drain", "1m")
 	c.wantLine(t, `^serving 2 plugins`)
@@ -98,7 +100,7 @@ func TestRun_killsAtTheSecondSignal(t *testing.T) {
 }
 
 func TestRun_killsWhenTheDrainTimeIsOver(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	c := startHost(t, "run", stubborn(t), "--drain", "300ms")
 	c.wantLine(t, `^serving 1 plugin; Ctrl-C stops it$`)
@@ -111,7 +113,7 @@ func TestRun_killsWhenTheDrainTimeIsOver(t *testing.T) {
 }
 
 func TestRun_stopsDuringTheStart(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	for _, mode := range []struct {
 		args []string
@@ -135,7 +137,7 @@ func TestRun_stopsDuringTheStart(t *testing.T) {
 
 // A reader that goes away must not take the plugins with it.
 func TestRun_outlivesItsReader(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	c := startHost(t, "run", filepath.Join(plugins, "greeter"), filepath.Join(plugins, "notes"))
 	require.NoError(t, c.out.Close())
@@ -155,7 +157,7 @@ func TestInterrupted_ends(t *testing.T) {
 
 // Whoever interrupts a call knows that it had no answer.
 func TestCall_saysThatItWasInterrupted(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	c := startHost(t, "call", "model:WAIT", "--dir", writePlugin(t, "waits", `
 		import { defineInvokeEventa, defineInvokeHandler } from '@moeru/eventa'

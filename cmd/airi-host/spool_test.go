@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/lifecycle"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // spooledTo is an output with a spool of so many bytes.
@@ -127,7 +129,7 @@ func (noEnd) Read(p []byte) (int, error) { return len(p), nil }
 
 // Whoever reads a host's output may hang. The host goes on, and stops in time.
 func TestRun_goesOnWhereNobodyReadsWhatItSays(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	for _, args := range [][]string{{}, {"--output", "json"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // gated is a Paperclip plugin whose manifest notes that it is read, and waits for a file.
@@ -33,7 +35,7 @@ func gated(t *testing.T) (dir, noted, gate string) {
 }
 
 func TestRun_tellsThatItLivesWhileItReadsManifests(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	dir, noted, gate := gated(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,7 +79,7 @@ func TestRun_listensBeforeItRunsAnything(t *testing.T) {
 }
 
 func TestRun_canBeInterruptedWhileItReadsManifests(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	dir, noted, _ := gated(t)
 	host := startHost(t, "run", "--state", t.TempDir(), "--listen", "127.0.0.1:0", dir)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // terminal makes a pseudo-terminal. What is written to the tty is read from the
@@ -57,7 +59,7 @@ func evil(t *testing.T) string {
 }
 
 func TestRun_colorsATerminalAndKeepsPluginsFromDoingSo(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	args := []string{"run", "--once", "--view", "plain", evil(t), filepath.Join(plugins, "greeter")}
 

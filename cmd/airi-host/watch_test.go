@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/lifecycle"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // quickWatch writes a file of settings that has plugins reloaded soon.
@@ -30,7 +32,7 @@ func writeFile(t *testing.T, text string, path ...string) {
 // startWatched starts a host that watches a plugin, and waits until it serves.
 func startWatched(t *testing.T, dir, more string) *child {
 	t.Helper()
-	needNode(t)
+	need.Node(t)
 	host := startHost(t, "run", "--watch", "--config", quickWatch(t, more), dir)
 	host.wantLine(t, "^serving 1 plugin")
 	return host
@@ -139,7 +141,7 @@ func TestWatch_aNameThatIsTaken(t *testing.T) {
 
 // A directory may have no plugin yet, or not be there.
 func TestWatch_waitsForTheFirstPlugin(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Parallel()
 	plugin := writePlugin(t, "first", quiet)
 	for name, c := range map[string]struct {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // counting is a module that notes each of its evaluations in a file of another
@@ -31,7 +33,7 @@ func wantRuns(t *testing.T, log string, want int, why string) {
 }
 
 func TestCache_keepsAnAnswerWhileNothingChanges(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	dir := t.TempDir()
 	file, log := counting(t, filepath.Join(dir, "dist"))
 	n := &Node{}
@@ -60,7 +62,7 @@ func TestCache_keepsAnAnswerWhileNothingChanges(t *testing.T) {
 }
 
 func TestCache_keepsNoFailure(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	flag := filepath.Join(t.TempDir(), "flag")
 	file := module(t, fmt.Sprintf(`import fs from "fs"; if (!fs.existsSync(%q)) throw 1; export default {}`, flag))
 	n := &Node{}
@@ -111,7 +113,7 @@ func TestFingerprint_isUnknownWhereItWouldTakeTooMuch(t *testing.T) {
 }
 
 func TestNode_servesManyAtOnce(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	n := &Node{}
 	a, b := module(t, `export default "a"`), module(t, `export default "b"`)
 	var all sync.WaitGroup

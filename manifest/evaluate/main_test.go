@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -11,18 +10,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// needNode skips a test for want of Node.js, where that is allowed.
-func needNode(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("node"); err == nil {
-		return
-	}
-	if os.Getenv("AIRI_HOST_NO_SKIP") != "" {
-		t.Fatal("Node.js is not on PATH, and AIRI_HOST_NO_SKIP is set")
-	}
-	t.Skip("Node.js is not on PATH")
-}
 
 // module writes a module and returns its path.
 func module(t *testing.T, text string) string {

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 func TestNode_takesWhatAModuleExports(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	for name, want := range map[string]string{
 		`export default {a: 1, b: undefined, c: NaN, d: () => 1}`:                                   `{"a":1,"c":null}`,
 		`export const manifest = {a: 2}`:                                                            `{"a":2}`,
@@ -36,7 +38,7 @@ func TestNode_takesWhatAModuleExports(t *testing.T) {
 }
 
 func TestNode_saysWhatIsWrongWithAModule(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	for text, want := range map[string]string{
 		`throw new TypeError("no\npe")`: `^cannot be evaluated: TypeError: no pe \(at file://\S+manifest.mjs:1:7\)$`,
 		`throw null`:                    `^cannot be evaluated: null$`,
@@ -72,7 +74,7 @@ func TestNode_withoutNode(t *testing.T) {
 }
 
 func TestNode_givesACleanEnvironment(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	t.Setenv("NODE_OPTIONS", "--no-such-flag")
 	t.Setenv("SECRET", "x")
 	t.Setenv("TZ", "UTC")
@@ -89,7 +91,7 @@ func TestNode_givesACleanEnvironment(t *testing.T) {
 }
 
 func TestNode_endsWhatTakesTooLong(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	for _, text := range []string{
 		`for (;;);`, `await new Promise(r => setTimeout(r, 60000))`,
 		`process.on("exit", () => { for (;;); }); export default {}`,
@@ -101,7 +103,7 @@ func TestNode_endsWhatTakesTooLong(t *testing.T) {
 }
 
 func TestNode_endsWithItsContext(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	cause := errors.New("the host stops")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	began := filepath.Join(t.TempDir(), "began")
@@ -124,7 +126,7 @@ func TestNode_endsWithItsContext(t *testing.T) {
 func TestNode_takesTheOneThatIsNamed(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		needNode(t)
+		need.Node(t)
 	}
 	t.Setenv("PATH", t.TempDir())
 	wantSays(t, &Node{Program: node}, module(t, `export default {a: 1}`), `{"a":1}`)

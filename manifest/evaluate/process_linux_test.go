@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // Elsewhere who leaves the group of a process is out of reach.
 func TestProcess_leavesNobodyWhoLeftItsGroup(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	const waits = `await new Promise(r => setTimeout(r, 60000))`
 	for rest, want := range map[string]string{`export default {}`: "", waits: "took longer", `process.exit(1)`: "made Node.js end"} {
 		for _, options := range []string{

@@ -14,6 +14,8 @@ import (
 
 	"github.com/airi-host/airi-host/transport"
 	"github.com/airi-host/airi-host/transport/process"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // spawns is a module that starts a process which writes its number to a file.
@@ -42,7 +44,7 @@ func alive(t *testing.T, file string) bool {
 }
 
 func TestProcess_leavesNobodyOfItsGroup(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	for rest, want := range map[string]string{`export default {}`: "", `for (;;);`: "took longer", `process.exit(1)`: "made Node.js end"} {
 		file := filepath.Join(t.TempDir(), "pid")
 		n := &Node{}
@@ -60,7 +62,7 @@ func TestProcess_leavesNobodyOfItsGroup(t *testing.T) {
 }
 
 func TestProcess_isNotHeldByWhoLeftItsGroup(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	file := filepath.Join(t.TempDir(), "pid")
 	began := time.Now()
 	wantSays(t, &Node{}, module(t, spawns(file, `{detached: true, stdio: ["inherit", "inherit", "inherit", 4]}`, `export default {a: 1}`)), `{"a":1}`)
@@ -68,7 +70,7 @@ func TestProcess_isNotHeldByWhoLeftItsGroup(t *testing.T) {
 }
 
 func TestProcess_takesOneRecord(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	for text, want := range map[string]string{
 		`fs.writeSync(4, "ok {}\n"); export default {a: 1}`:         `wrote "ok {}" on descriptor 4, which is the host's`,
 		`fs.writeSync(4, "error x\n"); process.exit(0)`:             `wrote "error x" on descriptor 4, which is the host's`,
@@ -85,7 +87,7 @@ func TestProcess_takesOneRecord(t *testing.T) {
 }
 
 func TestProcess_waitsForWhoClosesItsDescriptor(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	n := &Node{Deadline: 1500 * time.Millisecond} // longer than a worker has by default
 	_, err := n.Evaluate(t.Context(), module(t, `import fs from "fs"; fs.closeSync(4); for (;;);`))
 	require.EqualError(t, err, "took longer than 1.5s to evaluate: a manifest must not wait for anything")

@@ -14,6 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/airi-host/airi-host/peers"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // The hosts that are measured are this program, which in a test is the test binary.
@@ -57,7 +59,7 @@ func TestCommand_comparesWithTheRealHost(t *testing.T) {
 
 func TestCommand_comparesAModuleWithABareLoop(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	needNode(t)
+	need.Node(t)
 	var out, log bytes.Buffer
 	args := []string{"-airi", "-rounds", "1", "-scale", "0.01", "-limit", bound, "-json"}
 	require.Zero(t, command(args, strings.NewReader(""), &out, &log), log.String())

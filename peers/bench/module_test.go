@@ -1,30 +1,19 @@
 package main
 
 import (
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/peers/load"
-)
 
-func needNode(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("node"); err == nil {
-		return
-	}
-	if os.Getenv("AIRI_HOST_NO_SKIP") != "" {
-		t.Fatal("Node.js is not on PATH, and AIRI_HOST_NO_SKIP is set")
-	}
-	t.Skip("Node.js is not on PATH")
-}
+	"github.com/airi-host/airi-host/internal/need"
+)
 
 // What is measured is done: the module and the bare loop's script look at each answer.
 func TestModuleHost_andItsBareLoopTakeTheSameLoads(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	for name, open := range subjects {
 		if name != "module" && !strings.HasPrefix(name, "bare-") {
 			continue
@@ -47,7 +36,7 @@ func TestModuleHost_andItsBareLoopTakeTheSameLoads(t *testing.T) {
 }
 
 func TestModuleHost_saysWhatIsWrong(t *testing.T) {
-	needNode(t)
+	need.Node(t)
 	m := &moduleHost{}
 	require.ErrorContains(t, m.Start(t.Context(), []load.Worker{{Dir: t.TempDir()}}), `plugin bench-0: entrypoints.node: "./module.mjs" does not exist`)
 	require.NoError(t, m.Close())

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // startChild runs a program that waits for the end of its input.
@@ -35,10 +37,7 @@ func startChild(t *testing.T, env ...string) *exec.Cmd {
 
 func needProc(t *testing.T) {
 	t.Helper()
-	require.True(t, hasProc() || os.Getenv("AIRI_HOST_NO_SKIP") == "", "there is no /proc here, and AIRI_HOST_NO_SKIP is set")
-	if !hasProc() {
-		t.Skip("there is no /proc here")
-	}
+	need.That(t, hasProc(), "there is no /proc here")
 }
 
 func TestCensus_findsWhatIsLeft(t *testing.T) {

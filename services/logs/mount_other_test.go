@@ -2,6 +2,13 @@
 
 package logs
 
-import "testing"
+import (
+	"testing"
 
-func mountSmall(*testing.T, string) bool { return false }
+	"github.com/airi-host/airi-host/internal/need"
+)
+
+func mountSmall(t *testing.T, _ string) {
+	t.Helper()
+	need.That(t, false, "a small disk is mounted on Linux only")
+}

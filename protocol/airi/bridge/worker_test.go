@@ -19,6 +19,8 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/bridge"
+
+	"github.com/airi-host/airi-host/internal/need"
 )
 
 // patience is how long a test waits for what has to come. It is generous: it ends
@@ -67,20 +69,7 @@ func node(t *testing.T) string {
 
 func tool(t *testing.T, name string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		skip(t, name+" is not installed")
-	}
-	return path
-}
-
-// skip skips a test for want of something outside, where that is allowed.
-func skip(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("AIRI_HOST_NO_SKIP") != "" {
-		t.Fatal(why + ", and AIRI_HOST_NO_SKIP is set")
-	}
-	t.Skip(why)
+	return need.Program(t, name, name+" is not installed")
 }
 
 // plugin writes the files of a plugin, by name, and returns its directory.
