@@ -65,48 +65,50 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		log: log, node: &bridge.Node{Program: c.settings.Runtimes.Node}, roster: newRoster(list, c.manifests(true)),
 		configs: &st.configs, grants: &st.grants,
 	}
-	var hidden *hush
 	taps := debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug)
+	var hidden *hush
 	if taps || c.keepsLogs(st) {
 		hidden = newHush(c.settings)
 		hidden.textOnly = !taps
 	}
-	mark, _ := ownMark() // so that the next host that serves ends what this one leaves
-	if !once {
-		mark = sweep(context.Background(), log)
-	}
-	policy := func() ecosystems.Policy {
-		p := c.settings.now().policy()
-		p.Grants, p.Denied = st.grants.of, st.deniedEliza
-		return p
-	}
 	h.roster.saw, h.granted = h.sees(st), st.grants.seeAll(context.Background(), st.disabled.without(list))
-	var memory actors.CrashMemory
-	if st.crashes != nil {
-		memory = st.crashes
-	}
-	dialects := ecosystems.Dialects(h.roster.get, policy, func(dialect, method string) bool {
-		return h.HandlesMethod(dialect, method)
-	})
-	bounds := c.settings.bounds(once)
-	var observe func(actors.CallEnded)
-	if c.metrics != nil {
-		observe = c.metrics.Observe
-	}
 	id := uuid.NewString()
 	if h.telemetry, err = c.settings.openTelemetry(id, log); err != nil {
 		return nil, err
 	}
 	h.telemetry.count(c.metrics)
 	h.paperclip = &paperclip{st: st, manifestOf: h.roster.get, hidden: hidden, telemetry: h.telemetry.taker()}
-	options := actors.Options{
-		ID:        id,
-		Observe:   observe,
+	options := c.hostOptions(h, st, once)
+	options.ID = id
+	if h.Host, err = actors.New(options); err == nil && c.keepsLogs(st) {
+		if h.kept, err = c.keepLogs(h.Host, st, hidden, log); err != nil {
+			err = errors.Join(err, h.Shutdown(context.Background()), h.node.Close())
+		}
+	}
+	if err != nil {
+		h.telemetry.close(log)
+		return nil, err
+	}
+	if taps {
+		h.tapped = tapWire(h.Host, options.Dialects, h.roster.dialect, log, hidden, c.settings.queues().frames)
+	}
+	return h, nil
+}
+
+// hostOptions wires a house's host to the settings, to the state, and to all that the house
+// has but for the host itself.
+func (c *cli) hostOptions(h *house, st *state, once bool) actors.Options {
+	mark, _ := ownMark() // so that the next host that serves ends what this one leaves
+	if !once {
+		mark = sweep(context.Background(), h.log)
+	}
+	bounds := c.settings.bounds(once)
+	o := actors.Options{
 		Version:   version(),
 		Owner:     mark,
-		Log:       log,
+		Log:       h.log,
 		LogEvents: actors.KindLog | actors.KindDropped | actors.KindGrants,
-		Dialects:  dialects,
+		Dialects:  c.dialects(h, st),
 		Programs:  programs(),
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {
 			return map[string]map[string]protocol.Service{
@@ -119,24 +121,30 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		Limits:   bounds.Limits,
 		Ladder:   bounds.Ladder,
 		Restart:  bounds.Restart,
-		Memory:   memory,
 
 		MayInvoke: st.grants.mayInvoke,
 		Denied:    st.denied,
 	}
-	h.telemetry.into(&options)
-	if h.Host, err = actors.New(options); err == nil && c.keepsLogs(st) {
-		if h.kept, err = c.keepLogs(h.Host, st, hidden, log); err != nil {
-			err = errors.Join(err, h.Shutdown(context.Background()), h.node.Close())
-		}
+	if st.crashes != nil { // else the interface would hold a nil pointer
+		o.Memory = st.crashes
 	}
-	if err != nil {
-		h.telemetry.close(log)
+	if c.metrics != nil {
+		o.Observe = c.metrics.Observe
 	}
-	if err == nil && taps {
-		h.tapped = tapWire(h.Host, dialects, h.roster.dialect, log, hidden, c.settings.queues().frames)
+	h.telemetry.into(&o)
+	return o
+}
+
+// dialects are the ecosystems, by the settings and grants as they are when they are asked.
+func (c *cli) dialects(h *house, st *state) []protocol.Dialect {
+	policy := func() ecosystems.Policy {
+		p := c.settings.now().policy()
+		p.Grants, p.Denied = st.grants.of, st.deniedEliza
+		return p
 	}
-	return h, err
+	return ecosystems.Dialects(h.roster.get, policy, func(dialect, method string) bool {
+		return h.HandlesMethod(dialect, method)
+	})
 }
 
 // close stops all plugins within the drain time, or at once when now ends, and then

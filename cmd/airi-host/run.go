@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"time"
 
@@ -132,6 +133,14 @@ func (c *cli) run(ctx context.Context, dirs []string, opts runOptions) error {
 	return errors.Join(c.runOn(ctx, st, dirs, opts), st.close())
 }
 
+// asked is what whoever runs the host asks of it by signals.
+type asked struct {
+	// stop ends when the host is to stop, now when it is to do so at once.
+	stop, now context.Context
+	// hangups ask that the settings be read again; nil where a hang-up stops.
+	hangups chan os.Signal
+}
+
 // runOn runs the plugins of directories on a state, until all has ended.
 func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptions) error {
 	defer beInit()()
@@ -144,21 +153,27 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 		c.service = newService(log)
 		defer c.service.close()
 	}
-	hangups := c.hangups(opts.once)
-	stop, now, release := interrupted(ctx, hangups == nil)
+	by := asked{hangups: c.hangups(opts.once)}
+	stop, now, release := interrupted(ctx, by.hangups == nil)
 	defer release()
+	by.stop, by.now = stop, now
 	f, err := c.openFront(stop, st, opts)
 	if err != nil {
 		return err
 	}
-	found, err := c.discover(stop, dirs, opts.watch)
+	return errors.Join(c.runBehind(f, by, st, dirs, opts), f.close())
+}
+
+// runBehind finds the plugins and runs them behind an open front.
+func (c *cli) runBehind(f *front, by asked, st *state, dirs []string, opts runOptions) error {
+	found, err := c.discover(by.stop, dirs, opts.watch)
 	switch {
-	case stop.Err() != nil && opts.once:
-		return errors.Join(errInterrupted, f.close())
-	case stop.Err() != nil:
-		return f.close() // nothing runs yet
+	case by.stop.Err() != nil && opts.once:
+		return errInterrupted
+	case by.stop.Err() != nil:
+		return nil // nothing runs yet
 	case err != nil:
-		return errors.Join(err, f.close())
+		return err
 	}
 	all := found.Manifests
 	var passed []string
@@ -166,42 +181,57 @@ func (c *cli) runOn(ctx context.Context, st *state, dirs []string, opts runOptio
 	c.printDisabled(passed)
 	watching, err := c.newWatching(opts.watch, dirs)
 	if err != nil {
-		return errors.Join(err, f.close())
+		return err
 	}
 	defer watching.close()
 	h, err := c.open(all, st, opts.once)
 	if err != nil {
-		return errors.Join(err, f.close())
+		return err
 	}
+	watching.look(h, st, all, found.Problems)
+	return c.runHouse(h, f, st, course{by, found, watching, opts})
+}
+
+// course is what the plugins of a house are run by: those that were found and are not
+// disabled, and the watch over their files.
+type course struct {
+	asked
+	found    manifest.Found
+	watching *watching
+	opts     runOptions
+}
+
+// runHouse runs the plugins to the end.
+func (c *cli) runHouse(h *house, f *front, st *state, by course) error {
+	opts, found := by.opts, by.found
 	jobs := st.timetable(h)
 	defer jobs.close()
 	f.serve(c, h, st)
-	endReloads := f.reloadAt(stop, hangups)
-	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
+	endReloads := f.reloadAt(by.stop, by.hangups)
+	defer context.AfterFunc(by.stop, c.hurry)() // before release ends stop
 
 	v := c.openView(h.Host, found.Manifests, st.grants.waiting, opts.live)
 	defer v.close()
-	defer context.AfterFunc(now, v.close)() // a third signal ends the host as it stands
+	defer context.AfterFunc(by.now, v.close)() // a third signal ends the host as it stands
 	j := follow(h.Host, c.settings.queues().events, v.show)
 	c.service.starting(opts.startLimit, c.settings.ends().front)
-	watching.look(h, st, all, found.Problems)
-	rep, started := c.start(stop, h, j, found, opts)
+	rep, started := c.start(by.stop, h, j, found, opts)
 	if started && !opts.once {
 		v.do(doingServe)
 		c.service.serving(h.Host, len(found.Manifests))
 		f.tell(c)
 		jobs.begin()
-		defer context.AfterFunc(now, jobs.hurry)()
-		watching.begin()
-		c.serve(stop, rep)
-		watching.close()
+		defer context.AfterFunc(by.now, jobs.hurry)()
+		by.watching.begin()
+		c.serve(by.stop, rep)
+		by.watching.close()
 		jobs.stop()
 	}
 	v.do(doingStop)
 	endReloads()
 	drain := c.settings.now().drain(defaultDrain)
 	c.service.stopping(drain, c.settings.ends().all())
-	err = errors.Join(h.close(now, drain), f.close())
+	err := h.close(by.now, drain)
 	v.close()
 	if lost := j.wait(); lost > 0 {
 		h.log.Warn("events were not shown: they came too fast", "count", lost)
