@@ -57,7 +57,7 @@ func AppendText(dst []byte, s string) []byte {
 			continue
 		}
 		dst = append(dst, s[from:i]...)
-		dst = appendEscape(dst, r)
+		dst = AppendEscape(dst, r)
 		i += size
 		from = i
 	}
@@ -65,7 +65,9 @@ func AppendText(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-func appendEscape(dst []byte, r rune) []byte {
+// AppendEscape appends the escape of a character of the basic plane, e.g. of a quote or of a
+// lone surrogate.
+func AppendEscape(dst []byte, r rune) []byte {
 	switch r {
 	case '"', '\\':
 		return append(dst, '\\', byte(r))

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -25,4 +26,15 @@ func TestStrays_showTheBeginningOfAFlood(t *testing.T) {
 	require.Equal(t, 1, shown(2))
 	now = now.Add(time.Hour)
 	require.Equal(t, StrayBurst, shown(10), "a pause is not saved up beyond the burst")
+}
+
+func TestStrays_countWhatTheyDoNotShow(t *testing.T) {
+	var s Strays
+	var out []Effect
+	for range 100 {
+		out = s.Take(time.Unix(0, 0), "a\nb", out)
+	}
+	require.Len(t, out, 100+StrayBurst)
+	require.Equal(t, Logged{Level: slog.LevelInfo, Message: "a\nb"}, out[0])
+	require.Equal(t, Drop(DroppedStray, "a\nb"), out[1])
 }

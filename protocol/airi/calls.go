@@ -3,7 +3,6 @@ package airi
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,10 +34,10 @@ func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Ef
 	key := in.Call.Key
 	switch {
 	case key == "" || strings.HasPrefix(key, ReservedPrefix) && key != validateTag:
-		return append(out, protocol.Complete{ID: in.ID, Err: d.fault(protocol.CodeNotFound,
+		return append(out, protocol.Complete{ID: in.ID, Err: d.settings.Fault(protocol.CodeNotFound,
 			fmt.Sprintf("expected the tag of one of its invoke handlers, got %q", clip(key)))})
 	case len(d.calls) >= d.settings.Pending():
-		return append(out, protocol.Complete{ID: in.ID, Err: d.fault(protocol.CodeOverloaded,
+		return append(out, protocol.Complete{ID: in.ID, Err: d.settings.Fault(protocol.CodeOverloaded,
 			fmt.Sprintf("%d calls are in flight, the limit: call %s again later", d.settings.Pending(), clip(key)))})
 	}
 	d.begun++
@@ -129,9 +128,9 @@ func (d *driver) answered(s step, eventID string, out []protocol.Effect) []proto
 	c := d.numbers[n]
 	switch {
 	case !known || c != nil && c.tag != s.tag:
-		return append(out, dropped(DroppedUnknown, eventID))
+		return append(out, protocol.Drop(DroppedUnknown, eventID))
 	case c == nil:
-		return append(out, dropped(DroppedLate, eventID))
+		return append(out, protocol.Drop(DroppedLate, eventID))
 	case s.kind == stepReceive && !s.result:
 		return d.item(c, itemOf(s.content), out)
 	}
@@ -187,7 +186,7 @@ func (d *driver) item(c *call, item json.RawMessage, out []protocol.Effect) []pr
 	d.forget(c)
 	why := fmt.Sprintf("%s answers with a stream of more than the %d items or %d bytes (%d in all calls) that are collected: follow it",
 		clip(c.tag), most.Items, most.Bytes, most.Total)
-	out = append(out, protocol.Complete{ID: c.id, Err: d.fault(protocol.CodeOverloaded, why)})
+	out = append(out, protocol.Complete{ID: c.id, Err: d.settings.Fault(protocol.CodeOverloaded, why)})
 	return d.send(abortFrame(c.tag, invokeID(c.number), appendString(nil, "nobody follows the stream")), out)
 }
 
@@ -224,47 +223,19 @@ func invokeID(n uint64) json.RawMessage {
 	return appendString(nil, idPrefix+strconv.FormatUint(n, 10))
 }
 
-// fault is a failure of the host's making about this plugin.
-func (d *driver) fault(code protocol.Code, message string) *protocol.Error {
-	return &protocol.Error{Code: code, Plugin: d.settings.Plugin, Message: message}
-}
-
 // close ends everything that is in flight, in the order in which it began, and
 // nothing follows.
 func (d *driver) close(in protocol.Closed, out []protocol.Effect) []protocol.Effect {
 	d.closed = true
 	if d.running.step != "" {
-		out = append(out, protocol.Ran{Step: d.running.step, Err: d.lost(string(d.running.step), in.Err)})
+		out = append(out, protocol.Ran{Step: d.running.step, Err: d.settings.Lost(string(d.running.step), in.Err)})
 	}
 	for _, c := range slices.SortedFunc(maps.Values(d.calls), func(a, b *call) int { return cmp.Compare(a.order, b.order) }) {
-		out = append(out, protocol.Complete{ID: c.id, Err: d.lost("the call of "+clip(c.tag), in.Err)})
+		out = append(out, protocol.Complete{ID: c.id, Err: d.settings.Lost("the call of "+clip(c.tag), in.Err)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.requests)) {
 		out = append(out, protocol.Abandon{ID: id})
 	}
 	*d = driver{settings: d.settings, closed: true}
-	return out
-}
-
-func (d *driver) lost(what string, cause error) *protocol.Error {
-	e := d.fault(protocol.CodeOutcomeUnknown, fmt.Sprintf("plugin %s ended while %s was in flight; it may have run",
-		d.settings.Plugin, what))
-	e.Err = cause
-	return e
-}
-
-// afterEnd refuses what still comes when the connection has ended.
-func (d *driver) afterEnd(in protocol.Input, out []protocol.Effect) []protocol.Effect {
-	ended := errors.New("the connection has ended")
-	switch in := in.(type) {
-	case protocol.Invoke:
-		e := d.fault(protocol.CodeNotReady, "not called: "+clip(in.Call.Key))
-		e.Err = ended
-		return append(out, protocol.Complete{ID: in.ID, Err: e})
-	case protocol.Run:
-		e := d.fault(protocol.CodeNotReady, "not run: "+string(in.Step))
-		e.Err = ended
-		return append(out, protocol.Ran{Step: in.Step, Err: e})
-	}
 	return out
 }

@@ -62,7 +62,7 @@ func (d *driver) control(f Frame, out []protocol.Effect) []protocol.Effect {
 	case "crashed":
 		return append(out, protocol.Fail{Err: d.crash(said)})
 	}
-	return append(out, dropped(DroppedControl, f.ID))
+	return append(out, protocol.Drop(DroppedControl, f.ID))
 }
 
 // notice is what the bridge's events carry, all of them taken together.
@@ -103,7 +103,7 @@ func (d *driver) hello(said notice, out []protocol.Effect) []protocol.Effect {
 	if said.protocol == fmt.Sprint(BridgeProtocol) {
 		return out
 	}
-	return append(out, protocol.Fail{Err: d.fault(protocol.CodeWire, fmt.Sprintf(
+	return append(out, protocol.Fail{Err: d.settings.Fault(protocol.CodeWire, fmt.Sprintf(
 		"expected a bridge that speaks version %d of the control events, got version %s (bridge %s, Node.js %s): start the bridge that came with this host",
 		BridgeProtocol, clip(said.protocol), clip(said.bridge), clip(said.node)))})
 }
@@ -114,9 +114,9 @@ func (d *driver) defined(tag string, out []protocol.Effect) []protocol.Effect {
 	}
 	switch {
 	case len(tag) > MaxName:
-		return append(out, dropped(DroppedName, tag))
+		return append(out, protocol.Drop(DroppedName, tag))
 	case tag == "" || len(d.offers) >= MaxOffers || isReserved(tag):
-		return append(out, dropped(DroppedOffer, tag))
+		return append(out, protocol.Drop(DroppedOffer, tag))
 	}
 	d.offers[tag] = struct{}{}
 	return append(out, protocol.Offered{Offer: protocol.Offer{Key: tag, Invocable: true}})

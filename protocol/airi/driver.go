@@ -2,7 +2,6 @@ package airi
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -124,7 +123,7 @@ func newDriver(s protocol.Settings, c Collecting) *driver {
 // host's calls end by Cancel.
 func (d *driver) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
 	if d.closed {
-		return d.afterEnd(in, out)
+		return d.settings.AfterEnd(in, out)
 	}
 	switch in := in.(type) {
 	case protocol.Received:
@@ -153,8 +152,7 @@ func (d *driver) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []p
 
 func (d *driver) received(in protocol.Received, out []protocol.Effect) []protocol.Effect {
 	if m, ok := in.Message.(Misframed); ok {
-		return append(out, protocol.Fail{Err: d.fault(protocol.CodeWire, fmt.Sprintf(
-			"plugin %s wrote %s; what came is: %s", d.settings.Plugin, m.Fault, m.Text))})
+		return append(out, d.settings.Unframed(m.Fault, m.Text))
 	}
 	f, ok := in.Message.(Frame)
 	if !ok {
@@ -190,11 +188,11 @@ func eventOf(f Frame) protocol.Event {
 func (d *driver) emit(in protocol.Emit, out []protocol.Effect) []protocol.Effect {
 	body, err := in.Event.JSON()
 	if err != nil {
-		return append(out, dropped(DroppedPayload, in.Event.Name+": "+err.Error()))
+		return append(out, protocol.Drop(DroppedPayload, in.Event.Name+": "+err.Error()))
 	}
 	f := Frame{ID: in.Event.Name, Body: body}
 	if f.ID == "" || strings.HasPrefix(f.ID, ReservedPrefix) || readStep(f).kind != noStep {
-		return append(out, dropped(DroppedReserved, f.ID))
+		return append(out, protocol.Drop(DroppedReserved, f.ID))
 	}
 	return d.send(f, out)
 }
@@ -204,8 +202,4 @@ func (d *driver) send(f Frame, out []protocol.Effect) []protocol.Effect {
 	d.sent++
 	f.Delivery = idPrefix + strconv.FormatUint(d.sent, 10)
 	return append(out, protocol.Send{Message: f})
-}
-
-func dropped(what, detail string) protocol.Dropped {
-	return protocol.Dropped{What: what, Detail: clip(detail)}
 }

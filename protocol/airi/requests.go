@@ -40,13 +40,13 @@ func (d *driver) asked(s step, eventID string, out []protocol.Effect) []protocol
 	part := s.kind != stepSend || s.chunk
 	switch {
 	case len(s.tag) > MaxName || len(s.id) > MaxName:
-		return append(out, dropped(DroppedName, eventID))
+		return append(out, protocol.Drop(DroppedName, eventID))
 	case known && (!part || s.opens != ""):
-		return append(out, dropped(DroppedDuplicate, s.tag+" "+s.idText))
+		return append(out, protocol.Drop(DroppedDuplicate, s.tag+" "+s.idText))
 	case known:
 		return d.fed(id, s, eventID, out)
 	case part && s.opens == "":
-		return append(out, dropped(DroppedUnknown, eventID))
+		return append(out, protocol.Drop(DroppedUnknown, eventID))
 	case strings.HasPrefix(s.tag, functionPrefix):
 		return d.refuse(s, protocol.CodeNotFound, clip(s.tag)+
 			" is a function that was an argument of a call: it can be called in its own module only, since functions do not travel to other plugins", out)
@@ -79,7 +79,7 @@ func (d *driver) serve(from caller, s step, feeds bool, eventID string, out []pr
 func (d *driver) fed(id protocol.RequestID, s step, eventID string, out []protocol.Effect) []protocol.Effect {
 	r := d.requests[id]
 	if !r.feeds {
-		return append(out, dropped(DroppedStream, eventID))
+		return append(out, protocol.Drop(DroppedStream, eventID))
 	}
 	if s.kind == stepSend {
 		return append(out, protocol.Fed{ID: id, Item: itemOf(s.content)})
@@ -100,7 +100,7 @@ func (d *driver) refuse(s step, code protocol.Code, why string, out []protocol.E
 func (d *driver) aborted(s step, out []protocol.Effect) []protocol.Effect {
 	id, ok := d.callers[caller{tag: s.tag, id: s.idText}]
 	if !ok {
-		return append(out, dropped(DroppedUnknown, s.tag+"-send-abort "+s.idText))
+		return append(out, protocol.Drop(DroppedUnknown, s.tag+"-send-abort "+s.idText))
 	}
 	d.forgetRequest(id)
 	return append(out, protocol.Abandon{ID: id})

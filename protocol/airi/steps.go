@@ -26,10 +26,10 @@ func (d *driver) run(in protocol.Run, out []protocol.Effect) []protocol.Effect {
 	_, exists := wordless[in.Step]
 	switch {
 	case !exists:
-		return append(out, protocol.Ran{Step: in.Step, Err: d.fault(protocol.CodeInvalid,
+		return append(out, protocol.Ran{Step: in.Step, Err: d.settings.Fault(protocol.CodeInvalid,
 			fmt.Sprintf("expected one of the steps load, init, setup and stop, got %q", string(in.Step)))})
 	case d.running.step != "":
-		return append(out, protocol.Ran{Step: in.Step, Err: d.fault(protocol.CodeInvalid,
+		return append(out, protocol.Ran{Step: in.Step, Err: d.settings.Fault(protocol.CodeInvalid,
 			fmt.Sprintf("step %s was asked for while %s runs; a module passes through one step at a time", in.Step, d.running.step))})
 	}
 	d.last++
@@ -42,9 +42,9 @@ func (d *driver) ran(s step, eventID string, out []protocol.Effect) []protocol.E
 	n, known := d.numberOf(s.idText)
 	switch {
 	case !known:
-		return append(out, dropped(DroppedUnknown, eventID))
+		return append(out, protocol.Drop(DroppedUnknown, eventID))
 	case d.running.number != n || s.tag != ControlPrefix+string(d.running.step):
-		return append(out, dropped(DroppedLate, eventID))
+		return append(out, protocol.Drop(DroppedLate, eventID))
 	}
 	done := d.running.step
 	d.running = running{}

@@ -31,9 +31,9 @@ func (w *Worker) answered(r Result, out []protocol.Effect) []protocol.Effect {
 	c, ok := w.calls[n]
 	switch {
 	case !ok && (other != "" || n == 0 || n > w.last):
-		return append(out, dropped(DroppedUnknown, excerpt(r.RequestID)))
+		return append(out, protocol.Drop(DroppedUnknown, excerpt(r.RequestID)))
 	case !ok:
-		return append(out, dropped(DroppedLate, string(number(n))))
+		return append(out, protocol.Drop(DroppedLate, string(number(n))))
 	case other != "":
 		w.forget(n)
 		return append(out, protocol.Complete{ID: c.id, Err: &protocol.Error{Code: protocol.CodeWire, Message: fmt.Sprintf(
@@ -52,7 +52,7 @@ func (w *Worker) answered(r Result, out []protocol.Effect) []protocol.Effect {
 func (w *Worker) chunk(m StreamChunk, out []protocol.Effect) []protocol.Effect {
 	n, ok := w.streams[string(m.StreamID)]
 	if !ok {
-		return append(out, dropped(DroppedLate, typeStreamChunk+" "+excerpt(m.StreamID)))
+		return append(out, protocol.Drop(DroppedLate, typeStreamChunk+" "+excerpt(m.StreamID)))
 	}
 	return append(out, protocol.Progress{ID: w.calls[n].id, Item: or(m.Chunk, isNull)})
 }
@@ -61,7 +61,7 @@ func (w *Worker) chunk(m StreamChunk, out []protocol.Effect) []protocol.Effect {
 func (w *Worker) streamEnd(m StreamEnd, out []protocol.Effect) []protocol.Effect {
 	n, ok := w.streams[string(m.StreamID)]
 	if !ok {
-		return append(out, dropped(DroppedLate, typeStreamEnd+" "+excerpt(m.StreamID)))
+		return append(out, protocol.Drop(DroppedLate, typeStreamEnd+" "+excerpt(m.StreamID)))
 	}
 	done := protocol.Complete{ID: w.calls[n].id, Result: or(m.Value, isNull)}
 	if !isAbsent(m.Error) {

@@ -55,7 +55,7 @@ func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Ef
 		}
 	}
 	if protocol.CodeOf(err) == protocol.CodeDenied {
-		out = append(out, dropped(DroppedDenied, err.Error()))
+		out = append(out, protocol.Drop(DroppedDenied, err.Error()))
 	}
 	return append(out, protocol.Complete{ID: in.ID, Err: err})
 }
@@ -64,11 +64,11 @@ func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Ef
 func (d *driver) may(o outgoing, key string) error {
 	if wanted, allowed := d.grants.Surface(o.surface); !allowed {
 		audit(d.plugin.Denied, Denial{Plugin: d.settings.Plugin, Surface: o.surface, Target: o.ids[0], Permission: wanted})
-		return d.fault(protocol.CodeDenied, fmt.Sprintf("plugin %s is not granted %s, which %s needs: grant it in the host's settings",
+		return d.settings.Fault(protocol.CodeDenied, fmt.Sprintf("plugin %s is not granted %s, which %s needs: grant it in the host's settings",
 			d.settings.Plugin, wanted, protocol.Clip(key)))
 	}
 	if len(d.calls)+len(o.ids) > d.settings.Pending() {
-		return d.fault(protocol.CodeOverloaded, fmt.Sprintf(
+		return d.settings.Fault(protocol.CodeOverloaded, fmt.Sprintf(
 			"%d calls are in flight and the limit is %d: call %s again later", len(d.calls), d.settings.Pending(), protocol.Clip(key)))
 	}
 	return nil
@@ -145,12 +145,12 @@ func (d *driver) answered(r Result, out []protocol.Effect) []protocol.Effect {
 	c := d.calls[n]
 	switch {
 	case c == nil && (other != "" || n == 0 || n > d.last):
-		return append(out, dropped(DroppedUnknown, excerpt(r.RequestID)))
+		return append(out, protocol.Drop(DroppedUnknown, excerpt(r.RequestID)))
 	case c == nil:
-		return append(out, dropped(DroppedLate, string(number(n))))
+		return append(out, protocol.Drop(DroppedLate, string(number(n))))
 	case other != "":
 		d.forget(c)
-		return append(out, protocol.Complete{ID: c.id, Err: d.fault(protocol.CodeWire, fmt.Sprintf(
+		return append(out, protocol.Complete{ID: c.id, Err: d.settings.Fault(protocol.CodeWire, fmt.Sprintf(
 			"%s was answered under the id %s, a %s; expected the number %d", protocol.Clip(c.key), excerpt(r.RequestID), other, n))})
 	case string(r.OK) == "true" && r.StreamID != nil && r.Payload == nil && c.handlers == 1:
 		return d.streamBegin(n, c, r.StreamID, out)
@@ -184,7 +184,7 @@ func (d *driver) callback(m Callback, out []protocol.Effect) []protocol.Effect {
 	id, ok := text(m.ID)
 	c := d.callbacks[id]
 	if !ok || c == nil {
-		return append(out, dropped(DroppedCallback, excerpt(m.ID)))
+		return append(out, protocol.Drop(DroppedCallback, excerpt(m.ID)))
 	}
 	p := protocol.Progress{ID: c.id}
 	if c.follows {

@@ -249,41 +249,17 @@ func appendUnits(dst, literal []byte) []byte {
 		u := rune(units[i])
 		switch {
 		case u < ' ' || u == '"' || u == '\\':
-			dst = appendEscape(dst, u)
+			dst = protocol.AppendEscape(dst, u)
 		case !utf16.IsSurrogate(u):
 			dst = utf8.AppendRune(dst, u)
 		case i+1 < len(units) && utf16.DecodeRune(u, rune(units[i+1])) != utf8.RuneError:
 			dst = utf8.AppendRune(dst, utf16.DecodeRune(u, rune(units[i+1])))
 			i++
 		default:
-			dst = appendHex(dst, u)
+			dst = protocol.AppendEscape(dst, u)
 		}
 	}
 	return append(dst, '"')
-}
-
-// appendEscape escapes a quote, a backslash or a control character.
-func appendEscape(dst []byte, u rune) []byte {
-	switch u {
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	case '"', '\\':
-		return append(dst, '\\', byte(u))
-	}
-	return appendHex(dst, u)
-}
-
-func appendHex(dst []byte, u rune) []byte {
-	const digits = "0123456789abcdef"
-	return append(dst, '\\', 'u', digits[u>>12&15], digits[u>>8&15], digits[u>>4&15], digits[u&15])
 }
 
 // appendNumber appends a number as ECMAScript prints the double that it is.

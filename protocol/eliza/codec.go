@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -20,7 +18,7 @@ var _ protocol.Codec = codec{}
 // and a blank one is nothing at all. Bytes that are no UTF-8 are read as U+FFFD, as
 // the runtimes of workers do.
 func (codec) Decode(record []byte) ([]protocol.Message, error) {
-	line := bytes.TrimFunc(record, isBlank)
+	line := bytes.TrimFunc(record, protocol.IsBlank)
 	if len(line) == 0 {
 		return nil, nil
 	}
@@ -35,22 +33,10 @@ func (codec) Decode(record []byte) ([]protocol.Message, error) {
 		why = "more behind the object"
 	}
 	if why != "" {
-		return []protocol.Message{Unreadable{Why: why, Text: strayText(line), Fault: fault(line)}}, nil
+		return []protocol.Message{Unreadable{Why: why, Text: protocol.StrayText(line), Fault: fault(line)}}, nil
 	}
 	f.move(bytes.Clone(line))
 	return []protocol.Message{f.message()}, nil
-}
-
-// isBlank tells what JavaScript's trim takes away.
-func isBlank(r rune) bool {
-	return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r)
-}
-
-// maxStray is how much of a line that is no frame is kept, in bytes.
-const maxStray = 4 << 10
-
-func strayText(line []byte) string {
-	return strings.ToValidUTF8(protocol.Cut(string(line[:min(len(line), maxStray+1)]), maxStray), "\ufffd")
 }
 
 // Encode writes a message with its members in the order of the reference's. Payloads

@@ -110,7 +110,7 @@ func TestCodec_tellsStrayTextFromMistakes(t *testing.T) {
 	}
 	long, ok := decode(t, []byte(strings.Repeat("x", 9000))).(Unreadable)
 	require.True(t, ok)
-	require.Len(t, long.Text, maxStray)
+	require.Len(t, long.Text, protocol.MaxStray)
 	many := `{"type":"event"` + strings.Repeat(`,"x":1`, 3)
 	require.IsType(t, Unreadable{}, decode(t, []byte(many+"}")), "a member twice")
 	members := `{"type":"event"`

@@ -332,9 +332,9 @@ func (r *reading) route(at string, v json.RawMessage) {
 // public wants a public endpoint to say what it is and why, in the reference's words.
 func (r *reading) public(path string, v json.RawMessage) {
 	switch {
-	case strings.TrimFunc(optionalText(member(v, "name")), isBlank) == "":
+	case strings.TrimFunc(optionalText(member(v, "name")), protocol.IsBlank) == "":
 		r.fail("public route " + protocol.Clip(path) + " must declare a name")
-	case strings.TrimFunc(optionalText(member(v, "publicReason")), isBlank) == "":
+	case strings.TrimFunc(optionalText(member(v, "publicReason")), protocol.IsBlank) == "":
 		r.fail("public route " + protocol.Clip(path) + " must declare publicReason")
 	}
 }

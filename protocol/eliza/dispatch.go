@@ -15,7 +15,7 @@ func (w *Worker) called(r RPC, out []protocol.Effect) []protocol.Effect {
 		case !w.signer.verify(r):
 			return append(out, refused(r, refusal(nameAuth, "Worker RPC message MAC missing or invalid", codeAuth)))
 		case !w.replays.take(r.RequestID):
-			return append(out, dropped(DroppedReplay, excerpt(r.RequestID)),
+			return append(out, protocol.Drop(DroppedReplay, excerpt(r.RequestID)),
 				refused(r, refusal(nameAuth, "Worker RPC message came before, or is too old", codeAuth)))
 		}
 	}
@@ -39,7 +39,7 @@ func cut(s string) string { return protocol.Cut(s, protocol.MaxExcerpt) }
 func (w *Worker) granted(r RPC, h handler, target string, out []protocol.Effect) []protocol.Effect {
 	if wanted, allowed := w.grants.Surface(h.surface); !allowed {
 		audit(w.settings.Denied, Denial{Plugin: w.settings.Plugin.Name, Surface: h.surface, Target: target, Permission: wanted})
-		return append(out, dropped(DroppedDenied, target), refused(r, refusal(nameDenied, fmt.Sprintf(
+		return append(out, protocol.Drop(DroppedDenied, target), refused(r, refusal(nameDenied, fmt.Sprintf(
 			"Plugin %s not granted permission for surface %s", w.settings.Plugin.Name, h.surface), codeDenied)))
 	}
 	if h.surface != surfaceEvent && isAbsent(r.Args) {
@@ -102,7 +102,7 @@ func (w *Worker) report(in protocol.Report, out []protocol.Effect) []protocol.Ef
 	one, ok := w.tasks[in.ID]
 	switch {
 	case !ok:
-		return append(out, dropped(DroppedCallback, excerpt(in.Item)))
+		return append(out, protocol.Drop(DroppedCallback, excerpt(in.Item)))
 	case one.callback != "":
 		return append(out, protocol.Send{Message: Callback{ID: quote(one.callback), Payload: or(in.Item, isNull)}})
 	case !one.streams:

@@ -2,9 +2,7 @@ package eliza
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,7 +15,7 @@ import (
 const (
 	// DroppedStray is a line that is no frame: a worker's print. The plugin's log shows
 	// it as well, but only the beginning of a flood.
-	DroppedStray = "stray-text"
+	DroppedStray = protocol.DroppedStray
 	// DroppedLate is an answer, or a chunk of one, to a call that is over.
 	DroppedLate = "late-answer"
 	// DroppedUnknown is an answer to a call that never was, or without an id.
@@ -65,13 +63,7 @@ type driver struct {
 	running bool
 	failed  error
 
-	requests    map[protocol.RequestID]request
-	lastRequest protocol.RequestID
-	asking      int
-	replied     struct {
-		id      protocol.RequestID
-		request request
-	}
+	requests protocol.Asked[request]
 
 	strays protocol.Strays
 	closed bool
@@ -88,7 +80,6 @@ func newDriver(d Dialect, s protocol.Settings) *driver {
 		streams:   make(map[string]uint64),
 		targets:   make(map[string]target),
 		ids:       make(map[string]string),
-		requests:  make(map[protocol.RequestID]request),
 	}
 	if d.Plugin != nil {
 		h.plugin = d.Plugin(s)
@@ -104,7 +95,7 @@ func newDriver(d Dialect, s protocol.Settings) *driver {
 // wire has no word for a call that is given up.
 func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
 	if d.closed {
-		return d.afterEnd(in, out)
+		return d.settings.AfterEnd(in, out)
 	}
 	switch in := in.(type) {
 	case protocol.Received:
@@ -131,7 +122,7 @@ func (d *driver) received(now time.Time, m protocol.Message, out []protocol.Effe
 	switch m := m.(type) {
 	case Result:
 		if m.FromHost {
-			return append(out, dropped(DroppedOther, typeHostResult))
+			return append(out, protocol.Drop(DroppedOther, typeHostResult))
 		}
 		return d.answered(m, out)
 	case StreamChunk:
@@ -151,11 +142,11 @@ func (d *driver) received(now time.Time, m protocol.Message, out []protocol.Effe
 	case Unreadable:
 		return d.unreadable(now, m, out)
 	case Other:
-		return append(out, dropped(DroppedOther, m.Text))
+		return append(out, protocol.Drop(DroppedOther, m.Text))
 	case RPC:
-		return append(out, dropped(DroppedOther, typeRPC))
+		return append(out, protocol.Drop(DroppedOther, typeRPC))
 	case Init:
-		return append(out, dropped(DroppedOther, typeInit))
+		return append(out, protocol.Drop(DroppedOther, typeInit))
 	}
 	return out
 }
@@ -165,74 +156,41 @@ func (d *driver) received(now time.Time, m protocol.Message, out []protocol.Effe
 func (d *driver) emit(in protocol.Emit, out []protocol.Effect) []protocol.Effect {
 	payload, err := in.Event.JSON()
 	if err != nil {
-		return append(out, dropped(DroppedOther, in.Event.Name+": "+err.Error()))
+		return append(out, protocol.Drop(DroppedOther, in.Event.Name+": "+err.Error()))
 	}
 	return append(out, protocol.Send{Message: Event{Name: quote(in.Event.Name), Payload: payload}})
-}
-
-// unreadable takes a line that is no frame. A plugin's print is a line of its log; a
-// mistake of framing ends the connection, since frames would be lost in silence.
-func (d *driver) unreadable(now time.Time, u Unreadable, out []protocol.Effect) []protocol.Effect {
-	if u.Fault != "" {
-		return append(out, protocol.Fail{Err: d.fault(protocol.CodeWire, fmt.Sprintf(
-			"plugin %s wrote %s; what came is: %s", d.settings.Plugin, u.Fault, protocol.Clip(u.Text)))})
-	}
-	if d.strays.Show(now) {
-		out = append(out, protocol.Logged{Level: slog.LevelInfo, Message: u.Text})
-	}
-	return append(out, dropped(DroppedStray, u.Text))
 }
 
 // close ends everything that is in flight, in the order in which it began, and nothing
 // follows.
 func (d *driver) close(in protocol.Closed, out []protocol.Effect) []protocol.Effect {
 	if d.running {
-		out = append(out, protocol.Ran{Step: protocol.StepSetup, Err: d.lost("the step setup", in.Err)})
+		out = append(out, protocol.Ran{Step: protocol.StepSetup, Err: d.settings.Lost("the step setup", in.Err)})
 	}
 	for _, n := range slices.Sorted(maps.Keys(d.calls)) {
 		if c := d.calls[n]; c != nil {
-			out = append(out, protocol.Complete{ID: c.id, Err: d.lost("the call of "+protocol.Clip(c.key), in.Err)})
+			out = append(out, protocol.Complete{ID: c.id, Err: d.settings.Lost("the call of "+protocol.Clip(c.key), in.Err)})
 			d.forget(c)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(d.requests)) {
-		out = append(out, protocol.Abandon{ID: id})
-	}
+	out = d.requests.Abandon(out)
 	*d = driver{settings: d.settings, closed: true}
 	return out
 }
 
 func (d *driver) lost(what string, cause error) *protocol.Error {
-	e := d.fault(protocol.CodeOutcomeUnknown, fmt.Sprintf("plugin %s ended while %s was in flight; it may have run",
+	e := d.settings.Fault(protocol.CodeOutcomeUnknown, fmt.Sprintf("plugin %s ended while %s was in flight; it may have run",
 		d.settings.Plugin, what))
 	e.Err = cause
 	return e
 }
 
-// fault is a failure of the host's making about this plugin.
-func (d *driver) fault(code protocol.Code, message string) *protocol.Error {
-	return &protocol.Error{Code: code, Plugin: d.settings.Plugin, Message: message}
-}
-
-// afterEnd refuses what still comes when the connection has ended.
-func (d *driver) afterEnd(in protocol.Input, out []protocol.Effect) []protocol.Effect {
-	switch in := in.(type) {
-	case protocol.Invoke:
-		e := d.fault(protocol.CodeNotReady, "not called: "+protocol.Clip(in.Call.Key))
-		e.Err = errEnded
-		return append(out, protocol.Complete{ID: in.ID, Err: e})
-	case protocol.Run:
-		e := d.fault(protocol.CodeNotReady, "not run: "+string(in.Step))
-		e.Err = errEnded
-		return append(out, protocol.Ran{Step: in.Step, Err: e})
+// unreadable takes a line that is no frame.
+func (d *driver) unreadable(now time.Time, u Unreadable, out []protocol.Effect) []protocol.Effect {
+	if u.Fault != "" {
+		return append(out, d.settings.Unframed(u.Fault, u.Text))
 	}
-	return out
-}
-
-var errEnded = errors.New("the connection has ended")
-
-func dropped(what, detail string) protocol.Dropped {
-	return protocol.Dropped{What: what, Detail: protocol.Clip(detail)}
+	return d.strays.Take(now, u.Text, out)
 }
 
 // number is a number of a call as the wire has it.

@@ -349,15 +349,13 @@ func TestDriver_signsWhatIsWritten(t *testing.T) {
 func TestDriver_boundsWhatAWorkerAsks(t *testing.T) {
 	r := newRig(t, Plugin{Handles: func(m string) bool { return m == "getSetting" }}, protocol.Settings{})
 	d, _ := r.d.(*driver)
-	d.asking = MaxAsked
+	d.requests.Add(request{}, MaxAsked)
 	require.Contains(t, r.receive(`{"type":"host-rpc","requestId":1,"method":"getSetting","args":{}}`)[0], "the limit is 268435456: call getSetting again later")
 	require.Contains(t, r.receive(`{"type":"host-rpc","requestId":1,"method":"useModel","args":{}}`)[0], "Unsupported host-rpc method: useModel")
-	d.asking = 0
-	long := strings.Repeat("x", longArgs)
-	r.receive(`{"type":"host-rpc","requestId":1,"method":"getSetting","args":"` + long + `"}`)
-	require.Equal(t, longArgs+2, d.asking)
-	r.step(protocol.Reply{ID: 1, Err: &protocol.Error{Code: protocol.CodeNotFound, Message: "no such key"}})
-	require.Zero(t, d.asking)
+	r.step(protocol.Reply{ID: 1})
+	require.Contains(t, r.receive(`{"type":"host-rpc","requestId":1,"method":"getSetting","args":{}}`)[0], "serve 2 getSetting")
+	r.step(protocol.Reply{ID: 2, Err: &protocol.Error{Code: protocol.CodeNotFound, Message: "no such key"}})
+	require.NoError(t, d.requests.Refusal(protocol.Settings{}, "x", 2*MaxAsked), "nothing of them is counted any more")
 }
 
 func TestDriver_readsDescriptorsAsTheReference(t *testing.T) {

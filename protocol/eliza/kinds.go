@@ -27,11 +27,11 @@ func (d *driver) outgoing(c protocol.Call) (outgoing, error) {
 	}
 	t, ok := d.targets[c.Key]
 	if !ok {
-		return outgoing{}, d.fault(protocol.CodeNotFound, fmt.Sprintf("%s: plugin %s has announced no such thing",
+		return outgoing{}, d.settings.Fault(protocol.CodeNotFound, fmt.Sprintf("%s: plugin %s has announced no such thing",
 			protocol.Clip(c.Key), d.settings.Plugin))
 	}
 	if !isAbsent(c.Input) && t.wantsObject() && !isObject(c.Input) {
-		return outgoing{}, d.fault(protocol.CodeInvalid, fmt.Sprintf("the input of %s: expected an object, got %s",
+		return outgoing{}, d.settings.Fault(protocol.CodeInvalid, fmt.Sprintf("the input of %s: expected an object, got %s",
 			protocol.Clip(c.Key), typeOf(c.Input)))
 	}
 	return t.outgoing(c.Input), nil
@@ -43,11 +43,11 @@ func (d *driver) ready(key string) error {
 	case d.isReady:
 		return nil
 	case d.failed != nil:
-		e := d.fault(protocol.CodeNotReady, protocol.Clip(key)+" was not called: its plugin's start has failed")
+		e := d.settings.Fault(protocol.CodeNotReady, protocol.Clip(key)+" was not called: its plugin's start has failed")
 		e.Err = d.failed
 		return e
 	}
-	return d.fault(protocol.CodeNotReady, protocol.Clip(key)+" was not called: its plugin is not initialized")
+	return d.settings.Fault(protocol.CodeNotReady, protocol.Clip(key)+" was not called: its plugin is not initialized")
 }
 
 func (t target) wantsObject() bool {
@@ -249,6 +249,6 @@ func isWhole(value json.RawMessage) bool {
 
 // wrong is a result of another form than its kind has.
 func (t target) wrong(d *driver, at, wanted string, got json.RawMessage) error {
-	return d.fault(protocol.CodeWire, fmt.Sprintf("%s %s of plugin %s: result%s: expected %s, got %s",
+	return d.settings.Fault(protocol.CodeWire, fmt.Sprintf("%s %s of plugin %s: result%s: expected %s, got %s",
 		t.surface, protocol.Clip(t.name), d.settings.Plugin, protocol.Clip(at), wanted, typeOf(got)))
 }

@@ -1,7 +1,6 @@
 package eliza
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,8 +14,6 @@ type request struct {
 	// id is the worker's as it came; it goes back the same.
 	id     json.RawMessage
 	method string
-	// size is how many bytes its args have.
-	size int
 	// stream is the id of the answer's stream, once there is one; streams tells that
 	// the worker takes it in parts.
 	stream  json.RawMessage
@@ -25,10 +22,7 @@ type request struct {
 
 // MaxAsked is how many bytes the args of a worker's calls in flight may have together,
 // beside one call: the next one fails.
-const MaxAsked = 256 << 20
-
-// longArgs is from which size on the args are not kept by the call's id.
-const longArgs = 4 << 10
+const MaxAsked = protocol.MaxAsked
 
 // Methods are those of the runtime that workers made by the reference know; "invoke",
 // {key, input?, plugin?}, is this host's own and calls any capability.
@@ -40,29 +34,24 @@ var Methods = []string{
 // asked takes a call of the runtime.
 func (d *driver) asked(r HostRPC, out []protocol.Effect) []protocol.Effect {
 	if r.RequestID == nil {
-		return append(out, dropped(DroppedRequest, excerpt(r.Method)))
+		return append(out, protocol.Drop(DroppedRequest, excerpt(r.Method)))
 	}
 	method, ok := text(r.Method)
 	if no := d.refusal(method, ok, len(r.Args)); no != nil {
 		return append(out, protocol.Send{Message: hostFailure(r.RequestID, no)})
 	}
 	if no := d.denial(method); no != nil {
-		return append(out, dropped(DroppedDenied, method), protocol.Send{Message: hostFailure(r.RequestID, no)})
+		return append(out, protocol.Drop(DroppedDenied, method), protocol.Send{Message: hostFailure(r.RequestID, no)})
 	}
 	if method == methodCallback {
 		if said, ok := d.calledBack(r, out); ok {
 			return said
 		}
 	}
-	d.lastRequest++
-	one := request{id: r.RequestID, method: method, size: len(r.Args), streams: r.StreamReply}
-	if one.size > longArgs { // the id must not keep the frame
-		one.id = bytes.Clone(one.id)
-	}
-	d.asking += one.size
-	d.requests[d.lastRequest] = one
+	size := len(r.Args)
+	one := request{id: protocol.KeptID(r.RequestID, size), method: method, streams: r.StreamReply}
 	return append(out, protocol.Serve{
-		ID: d.lastRequest, Follows: r.StreamReply,
+		ID: d.requests.Add(one, size), Follows: r.StreamReply,
 		Call: protocol.Call{Key: method, Input: r.Args, Caller: d.settings.Plugin},
 	})
 }
@@ -84,23 +73,16 @@ func (d *driver) calledBack(r HostRPC, out []protocol.Effect) ([]protocol.Effect
 
 // refusal is why a call of the runtime is not served, as the worker is told it, or nil.
 func (d *driver) refusal(method string, named bool, size int) json.RawMessage {
-	var err error
 	switch {
 	case !named:
 		return refusal(nameMethod, "Unsupported host-rpc: expected a method, a string", codeMethod)
 	case !d.handles(method):
 		return unsupported(method)
-	case len(d.requests) >= d.settings.Pending():
-		err = d.fault(protocol.CodeOverloaded, fmt.Sprintf(
-			"%d calls by this plugin are in flight, the limit: call %s again later", d.settings.Pending(), protocol.Cut(method, protocol.MaxExcerpt)))
-	case d.asking > 0 && d.asking+size > MaxAsked:
-		err = d.fault(protocol.CodeOverloaded, fmt.Sprintf(
-			"calls with %d bytes by this plugin are in flight, the limit is %d: call %s again later", d.asking, MaxAsked, protocol.Cut(method, protocol.MaxExcerpt)))
 	}
-	if err == nil {
-		return nil
+	if err := d.requests.Refusal(d.settings, protocol.Cut(method, protocol.MaxExcerpt), size); err != nil {
+		return wireError(err)
 	}
-	return wireError(err)
+	return nil
 }
 
 // denial is the answer to a call of the runtime that the grants do not allow, or nil.
@@ -131,13 +113,13 @@ func unsupported(method string) json.RawMessage {
 // report sends a part of an answer, and before the first one that the answer comes in
 // parts.
 func (d *driver) report(in protocol.Report, out []protocol.Effect) []protocol.Effect {
-	r, ok := d.requests[in.ID]
+	r, ok := d.requests.Get(in.ID)
 	if !ok || !r.streams {
 		return out
 	}
 	if r.stream == nil {
 		r.stream = quote(fmt.Sprintf("host-stream:%d", in.ID))
-		d.requests[in.ID] = r
+		d.requests.Update(in.ID, r)
 		out = append(out, protocol.Send{Message: Result{FromHost: true, RequestID: r.id, OK: isTrue, StreamID: r.stream}})
 	}
 	return append(out, protocol.Send{Message: StreamChunk{StreamID: r.stream, Chunk: or(in.Item, isNull)}})
@@ -145,20 +127,9 @@ func (d *driver) report(in protocol.Report, out []protocol.Effect) []protocol.Ef
 
 // reply sends the host's answer.
 func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effect {
-	r, ok := d.requests[in.ID]
-	if !ok && in.ID == d.replied.id && in.Err != nil { // what was answered could not be sent
-		r, ok = d.replied.request, true
-	}
-	d.replied.id = 0
+	r, ok := d.requests.Answered(in)
 	if !ok {
 		return out
-	}
-	if in.Err == nil {
-		d.replied.id, d.replied.request = in.ID, r
-	}
-	if one, waits := d.requests[in.ID]; waits {
-		d.asking -= one.size
-		delete(d.requests, in.ID)
 	}
 	return append(out, protocol.Send{Message: d.answer(r, in)})
 }

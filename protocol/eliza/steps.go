@@ -14,7 +14,7 @@ import (
 func (d *driver) run(in protocol.Run, out []protocol.Effect) []protocol.Effect {
 	switch {
 	case d.running:
-		return append(out, protocol.Ran{Step: in.Step, Err: d.fault(protocol.CodeInvalid, fmt.Sprintf(
+		return append(out, protocol.Ran{Step: in.Step, Err: d.settings.Fault(protocol.CodeInvalid, fmt.Sprintf(
 			"step %s was asked for while setup runs; a worker passes through one step at a time", in.Step))})
 	case in.Step != protocol.StepSetup || d.isReady:
 		return append(out, protocol.Ran{Step: in.Step})
@@ -42,9 +42,9 @@ func (d *driver) setUp(err error, out []protocol.Effect) []protocol.Effect {
 func (d *driver) initialized(out []protocol.Effect) []protocol.Effect {
 	switch {
 	case d.isReady || d.failed != nil:
-		return append(out, dropped(DroppedOther, typeInitComplete))
+		return append(out, protocol.Drop(DroppedOther, typeInitComplete))
 	case d.name == "":
-		return d.setUp(d.fault(protocol.CodeWire, fmt.Sprintf(
+		return d.setUp(d.settings.Fault(protocol.CodeWire, fmt.Sprintf(
 			"plugin %s sent init-complete before it announced itself: expected worker-announce-plugin first", d.settings.Plugin)), out)
 	}
 	d.isReady = true
@@ -55,7 +55,7 @@ func (d *driver) initialized(out []protocol.Effect) []protocol.Effect {
 func (d *driver) heard(e Event, out []protocol.Effect) []protocol.Effect {
 	name, ok := text(e.Name)
 	if !ok {
-		return append(out, dropped(DroppedOther, typeEvent+" without a name"))
+		return append(out, protocol.Drop(DroppedOther, typeEvent+" without a name"))
 	}
 	if name == eventInitFailed && !d.isReady && d.failed == nil {
 		return d.unannounce(remoteError(member(e.Payload, "error")), out)
@@ -79,9 +79,9 @@ func (d *driver) announced(a Announce, out []protocol.Effect) []protocol.Effect 
 	what := announceType(a.Dynamic)
 	switch {
 	case d.failed != nil:
-		return append(out, dropped(DroppedAnnounce, what+" after a failed start"))
+		return append(out, protocol.Drop(DroppedAnnounce, what+" after a failed start"))
 	case !a.Dynamic && d.name != "":
-		return append(out, dropped(DroppedAnnounce, what+" came twice: the first one counts"))
+		return append(out, protocol.Drop(DroppedAnnounce, what+" came twice: the first one counts"))
 	case a.Dynamic && d.name == "":
 		return d.refuse(what+" received before plugin announce", out)
 	}
@@ -106,9 +106,9 @@ func (d *driver) announced(a Announce, out []protocol.Effect) []protocol.Effect 
 func (d *driver) refuse(why string, out []protocol.Effect) []protocol.Effect {
 	if d.isReady {
 		out = append(out, protocol.Logged{Level: slog.LevelError, Message: "the announcement is refused: " + why})
-		return append(out, dropped(DroppedAnnounce, why))
+		return append(out, protocol.Drop(DroppedAnnounce, why))
 	}
-	return d.unannounce(d.fault(protocol.CodeWire, "plugin "+d.settings.Plugin+": "+why), out)
+	return d.unannounce(d.settings.Fault(protocol.CodeWire, "plugin "+d.settings.Plugin+": "+why), out)
 }
 
 // collision returns an id that a handler has already, and whose it is.
@@ -136,7 +136,7 @@ func (d *driver) collided(id, was string, out []protocol.Effect) []protocol.Effe
 // take keeps what was announced, and offers it.
 func (d *driver) take(got descriptor, out []protocol.Effect) []protocol.Effect {
 	for _, why := range got.skipped {
-		out = append(out, dropped(DroppedAnnounce, why))
+		out = append(out, protocol.Drop(DroppedAnnounce, why))
 	}
 	for _, id := range got.ids { // those of what is passed over are taken as well
 		d.ids[id] = "what is passed over"
@@ -148,7 +148,7 @@ func (d *driver) take(got descriptor, out []protocol.Effect) []protocol.Effect {
 		}
 		before, known := d.targets[key]
 		if known && e.target.surface != surfaceEvent {
-			out = append(out, dropped(DroppedAnnounce, key+" is announced twice: the first one counts"))
+			out = append(out, protocol.Drop(DroppedAnnounce, key+" is announced twice: the first one counts"))
 			continue
 		}
 		if known {

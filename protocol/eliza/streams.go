@@ -11,7 +11,7 @@ import (
 func (d *driver) streamBegin(n uint64, c *call, id json.RawMessage, out []protocol.Effect) []protocol.Effect {
 	name := string(id)
 	if _, taken := d.streams[name]; taken || c.stream != "" || len(name) > protocol.MaxExcerpt {
-		return d.completed(n, c, nil, d.fault(protocol.CodeWire, fmt.Sprintf(
+		return d.completed(n, c, nil, d.settings.Fault(protocol.CodeWire, fmt.Sprintf(
 			"%s was answered as the stream %s: expected a short id that is not in use", protocol.Clip(c.key), excerpt(id))), out)
 	}
 	c.stream = name
@@ -23,7 +23,7 @@ func (d *driver) streamBegin(n uint64, c *call, id json.RawMessage, out []protoc
 func (d *driver) chunk(m StreamChunk, out []protocol.Effect) []protocol.Effect {
 	c := d.calls[d.streams[string(m.StreamID)]]
 	if c == nil {
-		return append(out, dropped(DroppedLate, typeStreamChunk+" "+excerpt(m.StreamID)))
+		return append(out, protocol.Drop(DroppedLate, typeStreamChunk+" "+excerpt(m.StreamID)))
 	}
 	p := protocol.Progress{ID: c.id}
 	if c.follows {
@@ -41,7 +41,7 @@ func (d *driver) streamEnd(m StreamEnd, out []protocol.Effect) []protocol.Effect
 	c := d.calls[n]
 	switch {
 	case c == nil:
-		return append(out, dropped(DroppedLate, typeStreamEnd+" "+excerpt(m.StreamID)))
+		return append(out, protocol.Drop(DroppedLate, typeStreamEnd+" "+excerpt(m.StreamID)))
 	case !isAbsent(m.Error):
 		return d.completed(n, c, nil, remoteError(m.Error), out)
 	case m.Value == nil:

@@ -183,7 +183,7 @@ func (w *Worker) initialized(in Initialized, out []protocol.Effect) []protocol.E
 func (w *Worker) emit(in protocol.Emit, out []protocol.Effect) []protocol.Effect {
 	payload, err := in.Event.JSON()
 	if err != nil {
-		return append(out, dropped(DroppedOther, in.Event.Name+": "+err.Error()))
+		return append(out, protocol.Drop(DroppedOther, in.Event.Name+": "+err.Error()))
 	}
 	return append(out, protocol.Send{Message: Event{Name: quote(in.Event.Name), Payload: payload}})
 }
@@ -194,7 +194,7 @@ func (w *Worker) received(m protocol.Message, out []protocol.Effect) []protocol.
 		return w.called(m, out)
 	case Result:
 		if !m.FromHost {
-			return append(out, dropped(DroppedOther, typeRPCResult))
+			return append(out, protocol.Drop(DroppedOther, typeRPCResult))
 		}
 		return w.answered(m, out)
 	case StreamChunk:
@@ -206,11 +206,11 @@ func (w *Worker) received(m protocol.Message, out []protocol.Effect) []protocol.
 	case Event:
 		return append(out, protocol.Emitted{Event: protocol.Event{Name: textOf(m.Name), Payload: m.Payload}})
 	case Unreadable:
-		return append(out, dropped(DroppedStray, m.Text))
+		return append(out, protocol.Drop(DroppedStray, m.Text))
 	case Other:
-		return append(out, dropped(DroppedOther, m.Text))
+		return append(out, protocol.Drop(DroppedOther, m.Text))
 	}
-	return append(out, dropped(DroppedOther, fmt.Sprintf("%T", m)))
+	return append(out, protocol.Drop(DroppedOther, fmt.Sprintf("%T", m)))
 }
 
 // end lets the calls of the runtime go; what the host has asked for goes on, and is
@@ -234,7 +234,7 @@ func (w *Worker) afterEnd(in protocol.Input, out []protocol.Effect) []protocol.E
 		return w.report(in, out)
 	case protocol.Invoke:
 		return append(out, protocol.Complete{ID: in.ID, Err: &protocol.Error{
-			Code: protocol.CodeNotReady, Message: protocol.Clip(in.Call.Key) + " was not called", Err: errEnded,
+			Code: protocol.CodeNotReady, Message: protocol.Clip(in.Call.Key) + " was not called", Err: protocol.ErrEnded,
 		}})
 	}
 	return out

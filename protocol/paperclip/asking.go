@@ -36,7 +36,7 @@ func (w *Worker) ask(in Asking, out []protocol.Effect) []protocol.Effect {
 func (w *Worker) tell(in Telling, out []protocol.Effect) []protocol.Effect {
 	params, err := in.Event.JSON()
 	if err != nil {
-		return append(out, dropped(DroppedEvent, in.Event.Name+": "+err.Error()))
+		return append(out, protocol.Drop(DroppedEvent, in.Event.Name+": "+err.Error()))
 	}
 	return append(out, protocol.Send{Message: Notification{
 		Method: in.Event.Name, Params: params, InvocationID: stamp(in.Invocation),
@@ -56,11 +56,11 @@ func (w *Worker) answered(r Response, out []protocol.Effect) []protocol.Effect {
 	c, ok := w.calls[n]
 	switch {
 	case string(r.ID) == "null":
-		return append(out, dropped(DroppedNoID, string(r.Error)))
+		return append(out, protocol.Drop(DroppedNoID, string(r.Error)))
 	case !ok && (other != "" || n == 0 || n > w.last):
-		return append(out, dropped(DroppedUnknown, string(r.ID[:min(len(r.ID), maxExcerpt)])))
+		return append(out, protocol.Drop(DroppedUnknown, string(r.ID[:min(len(r.ID), maxExcerpt)])))
 	case !ok:
-		return append(out, dropped(DroppedLate, strconv.FormatUint(n, 10)))
+		return append(out, protocol.Drop(DroppedLate, strconv.FormatUint(n, 10)))
 	}
 	w.forget(n)
 	result, err := r.outcome(c.method, "")

@@ -31,7 +31,7 @@ func (d *driver) invoke(now time.Time, in protocol.Invoke, out []protocol.Effect
 		out = d.notify(now, o.method, o.params, o.invocation, out)
 		return append(out, protocol.Complete{ID: in.ID})
 	case len(d.calls) >= d.settings.Pending():
-		return append(out, protocol.Complete{ID: in.ID, Err: d.fault(protocol.CodeOverloaded, fmt.Sprintf(
+		return append(out, protocol.Complete{ID: in.ID, Err: d.settings.Fault(protocol.CodeOverloaded, fmt.Sprintf(
 			"%d calls are in flight, the limit: call %s again later", d.settings.Pending(), clip(in.Call.Key)))})
 	}
 	d.last++
@@ -71,16 +71,16 @@ func (d *driver) forget(n uint64) call {
 // answered takes an answer of the worker to a call or a step.
 func (d *driver) answered(r Response, out []protocol.Effect) []protocol.Effect {
 	if string(r.ID) == "null" {
-		return append(out, dropped(DroppedNoID, string(r.Error)))
+		return append(out, protocol.Drop(DroppedNoID, string(r.Error)))
 	}
 	n, other := protocol.CallNumber(r.ID)
 	c, isCall := d.calls[n]
 	isStep := d.running.step != "" && d.running.number == n
 	switch {
 	case !isCall && !isStep && (other != "" || n == 0 || n > d.last):
-		return append(out, dropped(DroppedUnknown, string(r.ID[:min(len(r.ID), maxExcerpt)])))
+		return append(out, protocol.Drop(DroppedUnknown, string(r.ID[:min(len(r.ID), maxExcerpt)])))
 	case !isCall && !isStep:
-		return append(out, dropped(DroppedLate, strconv.FormatUint(n, 10)))
+		return append(out, protocol.Drop(DroppedLate, strconv.FormatUint(n, 10)))
 	}
 	method := c.method
 	if isStep {
@@ -88,7 +88,7 @@ func (d *driver) answered(r Response, out []protocol.Effect) []protocol.Effect {
 	}
 	result, err := r.outcome(method, d.settings.Plugin)
 	if other != "" {
-		result, err = nil, d.fault(protocol.CodeWire, fmt.Sprintf(
+		result, err = nil, d.settings.Fault(protocol.CodeWire, fmt.Sprintf(
 			"%s was answered under the id %s, a %s; expected the number %d", method, clip(string(r.ID)), other, n))
 	}
 	if isStep {
@@ -105,24 +105,15 @@ func (d *driver) answered(r Response, out []protocol.Effect) []protocol.Effect {
 // nothing follows.
 func (d *driver) close(in protocol.Closed, out []protocol.Effect) []protocol.Effect {
 	if d.running.step != "" {
-		out = append(out, protocol.Ran{Step: d.running.step, Err: d.lost(string(d.running.step), in.Err)})
+		out = append(out, protocol.Ran{Step: d.running.step, Err: d.settings.Lost(string(d.running.step), in.Err)})
 	} else if d.done.Step != "" {
-		out = append(out, protocol.Ran{Step: d.done.Step, Err: d.lost(string(d.done.Step), in.Err)})
+		out = append(out, protocol.Ran{Step: d.done.Step, Err: d.settings.Lost(string(d.done.Step), in.Err)})
 	}
 	for _, n := range slices.Sorted(maps.Keys(d.calls)) {
 		c := d.calls[n]
-		out = append(out, protocol.Complete{ID: c.id, Err: d.lost("the call of "+clip(c.key), in.Err)})
+		out = append(out, protocol.Complete{ID: c.id, Err: d.settings.Lost("the call of "+clip(c.key), in.Err)})
 	}
-	for _, id := range slices.Sorted(maps.Keys(d.requests)) {
-		out = append(out, protocol.Abandon{ID: id})
-	}
+	out = d.requests.Abandon(out)
 	*d = driver{settings: d.settings, supported: d.supported, closed: true}
 	return out
-}
-
-func (d *driver) lost(what string, cause error) *protocol.Error {
-	e := d.fault(protocol.CodeOutcomeUnknown, fmt.Sprintf("plugin %s ended while %s was in flight; it may have run",
-		d.settings.Plugin, what))
-	e.Err = cause
-	return e
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -19,7 +18,7 @@ var _ protocol.Codec = codec{}
 // Decode reads one line as both peers read it. It never fails: a line that is no
 // frame is an [Unreadable], and a blank one is nothing at all.
 func (codec) Decode(record []byte) ([]protocol.Message, error) {
-	line := bytes.TrimFunc(record, isBlank)
+	line := bytes.TrimFunc(record, protocol.IsBlank)
 	if len(line) == 0 {
 		return nil, nil
 	}
@@ -30,17 +29,10 @@ func (codec) Decode(record []byte) ([]protocol.Message, error) {
 		e, why = readLine(line)
 	}
 	if why != "" {
-		return []protocol.Message{Unreadable{Why: why, Text: strayText(line), Fault: fault(line)}}, nil
+		return []protocol.Message{Unreadable{Why: why, Text: protocol.StrayText(line), Fault: fault(line)}}, nil
 	}
 	e.data = bytes.Clone(line)
 	return []protocol.Message{e.message()}, nil
-}
-
-// maxStray is how much of a line that is no frame is kept, in bytes.
-const maxStray = 4 << 10
-
-func strayText(line []byte) string {
-	return strings.ToValidUTF8(cut(string(line[:min(len(line), maxStray+1)]), maxStray), "\ufffd")
 }
 
 // readLine reads the one frame on a line; why is the SDK's reason if there is none.

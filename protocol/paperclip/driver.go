@@ -2,7 +2,6 @@ package paperclip
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -12,7 +11,7 @@ import (
 const (
 	// DroppedStray is a line that is no frame: a worker's print. The plugin's log
 	// shows it as well, but only the beginning of a flood.
-	DroppedStray = "stray-text"
+	DroppedStray = protocol.DroppedStray
 	// DroppedUnclassified is a frame that is neither request nor answer.
 	DroppedUnclassified = "unclassified"
 	// DroppedLate is an answer to a call that is over: answered already, or
@@ -67,18 +66,9 @@ type driver struct {
 	valid json.RawMessage
 
 	// requests are the worker's calls in flight.
-	requests map[protocol.RequestID]request
+	requests protocol.Asked[request]
 	// params holds the parameters of the last call whose input was long.
-	params      []byte
-	lastRequest protocol.RequestID
-	// asking is how many bytes their parameters have.
-	asking int
-	// replied is the call that was answered last, with a result, should that turn
-	// out not to be sendable; its id is 0 for none.
-	replied struct {
-		id      protocol.RequestID
-		request request
-	}
+	params []byte
 
 	invocations invocations
 	strays      protocol.Strays
@@ -94,7 +84,6 @@ func newDriver(d Dialect, s protocol.Settings) *driver {
 		newID:       d.NewID,
 		calls:       make(map[uint64]call),
 		numbers:     make(map[protocol.CallID]uint64),
-		requests:    make(map[protocol.RequestID]request),
 		invocations: newInvocations(),
 		grants:      make(map[string]bool),
 	}
@@ -118,7 +107,7 @@ func (d *driver) SupportedMethods() []string { return d.supported }
 // here, since this wire has no word for a cancelled call: they end by Cancel.
 func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
 	if d.closed {
-		return d.afterEnd(in, out)
+		return d.settings.AfterEnd(in, out)
 	}
 	switch in := in.(type) {
 	case protocol.Received:
@@ -152,7 +141,7 @@ func (d *driver) received(now time.Time, m protocol.Message, out []protocol.Effe
 	case Unreadable:
 		return d.unreadable(now, m, out)
 	case Unclassified:
-		return append(out, dropped(DroppedUnclassified, m.Text))
+		return append(out, protocol.Drop(DroppedUnclassified, m.Text))
 	}
 	return out
 }
@@ -163,7 +152,7 @@ func (d *driver) emit(now time.Time, in protocol.Emit, out []protocol.Effect) []
 	params, err := in.Event.JSON()
 	name := in.Event.Name
 	if err != nil || name != methodOnEvent && name != methodSessionEvent {
-		return append(out, dropped(DroppedEvent, name))
+		return append(out, protocol.Drop(DroppedEvent, name))
 	}
 	company := ""
 	if name == methodOnEvent {
@@ -182,29 +171,4 @@ func (d *driver) notify(now time.Time, method string, params []byte, i invocatio
 		out = d.invocations.addEvent(now, id, i, out)
 	}
 	return append(out, protocol.Send{Message: n})
-}
-
-// fault is a failure of the host's making about this plugin.
-func (d *driver) fault(code protocol.Code, message string) *protocol.Error {
-	return &protocol.Error{Code: code, Plugin: d.settings.Plugin, Message: message}
-}
-
-// afterEnd refuses what still comes when the connection has ended.
-func (d *driver) afterEnd(in protocol.Input, out []protocol.Effect) []protocol.Effect {
-	ended := errors.New("the connection has ended")
-	switch in := in.(type) {
-	case protocol.Invoke:
-		e := d.fault(protocol.CodeNotReady, "not called: "+clip(in.Call.Key))
-		e.Err = ended
-		return append(out, protocol.Complete{ID: in.ID, Err: e})
-	case protocol.Run:
-		e := d.fault(protocol.CodeNotReady, "not run: "+string(in.Step))
-		e.Err = ended
-		return append(out, protocol.Ran{Step: in.Step, Err: e})
-	}
-	return out
-}
-
-func dropped(what, detail string) protocol.Dropped {
-	return protocol.Dropped{What: what, Detail: clip(detail)}
 }

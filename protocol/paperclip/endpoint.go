@@ -14,7 +14,7 @@ import (
 func (t *target) http() (outgoing, error) {
 	e, ok := t.endpoint()
 	if !ok {
-		return outgoing{}, t.fault(protocol.CodeNotFound, fmt.Sprintf(
+		return outgoing{}, t.settings.Fault(protocol.CodeNotFound, fmt.Sprintf(
 			"%s: the manifest's apiRoutes declare no such method and path", clip(t.Key)))
 	}
 	input, err := t.objectInput(t.Input, "{params?, query?, headers?, body?}")
@@ -89,7 +89,7 @@ func asResponse(d *driver, result json.RawMessage) (json.RawMessage, error) {
 		}
 	})
 	if !ok || !isNumber(status) || headers[0] != '{' {
-		return nil, d.fault(protocol.CodeWire, fmt.Sprintf("%s was answered with %s; expected {status?: number, headers?: object, body?}",
+		return nil, d.settings.Fault(protocol.CodeWire, fmt.Sprintf("%s was answered with %s; expected {status?: number, headers?: object, body?}",
 			methodAPIRequest, clip(string(result[:min(len(result), maxExcerpt)]))))
 	}
 	return newObject().raw("status", status).raw("headers", headers).raw("body", body).done(), nil

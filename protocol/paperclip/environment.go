@@ -21,11 +21,11 @@ const environmentValidate = environmentPrefix + "ValidateConfig"
 func (t *target) environment() (outgoing, error) {
 	at := strings.LastIndexByte(t.name, '.')
 	if at <= 0 || at+1 == len(t.name) {
-		return outgoing{}, t.fault(protocol.CodeNotFound, fmt.Sprintf("%s: expected environment:DRIVER.hook", clip(t.Key)))
+		return outgoing{}, t.settings.Fault(protocol.CodeNotFound, fmt.Sprintf("%s: expected environment:DRIVER.hook", clip(t.Key)))
 	}
 	name, method := t.name[:at], environmentPrefix+upperFirst(t.name[at+1:])
 	if !slices.Contains(hooks, method) {
-		return outgoing{}, t.fault(protocol.CodeNotFound, fmt.Sprintf("%s: there is no such hook of an environment", clip(t.Key)))
+		return outgoing{}, t.settings.Fault(protocol.CodeNotFound, fmt.Sprintf("%s: there is no such hook of an environment", clip(t.Key)))
 	}
 	return t.hook(name, method)
 }

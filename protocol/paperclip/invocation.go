@@ -55,7 +55,7 @@ func (v *invocations) end(id string) { delete(v.active, id) }
 
 func (v *invocations) addEvent(now time.Time, id string, i invocation, out []protocol.Effect) []protocol.Effect {
 	if len(v.events) == MaxEventInvocations {
-		out = append(out, dropped(DroppedInvocation, v.events[0].id))
+		out = append(out, protocol.Drop(DroppedInvocation, v.events[0].id))
 		v.drop()
 	}
 	if len(v.events) == 0 {

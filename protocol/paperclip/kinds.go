@@ -59,9 +59,9 @@ func (d *driver) outgoing(now time.Time, c protocol.Call) (outgoing, error) {
 		return methodCall(method, c), nil
 	}
 	kind, name, _ := strings.Cut(c.Key, ":")
-	t := target{driver: d, Call: c, now: now, name: name, company: strings.TrimFunc(c.Scope, isBlank)}
+	t := target{driver: d, Call: c, now: now, name: name, company: strings.TrimFunc(c.Scope, protocol.IsBlank)}
 	if t.company == "" {
-		t.company = strings.TrimFunc(d.plugin.Company, isBlank)
+		t.company = strings.TrimFunc(d.plugin.Company, protocol.IsBlank)
 	}
 	switch kind {
 	case kindTool:
@@ -81,7 +81,7 @@ func (d *driver) outgoing(now time.Time, c protocol.Call) (outgoing, error) {
 	case kindEnvironment:
 		return t.environment()
 	}
-	return outgoing{}, d.fault(protocol.CodeNotFound, fmt.Sprintf(
+	return outgoing{}, d.settings.Fault(protocol.CodeNotFound, fmt.Sprintf(
 		"%s: expected a key of one of the kinds that Paperclip workers have: tool, action, data, job, webhook, http, event, environment",
 		clip(c.Key)))
 }
@@ -285,13 +285,13 @@ func (t *target) objectInput(value json.RawMessage, what string) (json.RawMessag
 }
 
 func (t *target) invalid(why string) *protocol.Error {
-	return t.fault(protocol.CodeInvalid, fmt.Sprintf("the input of %s: %s", clip(t.Key), why))
+	return t.settings.Fault(protocol.CodeInvalid, fmt.Sprintf("the input of %s: %s", clip(t.Key), why))
 }
 
 func (t *target) needsCompany() error {
 	if t.company != "" {
 		return nil
 	}
-	return t.fault(protocol.CodeInvalid, fmt.Sprintf(
+	return t.settings.Fault(protocol.CodeInvalid, fmt.Sprintf(
 		"%s needs a company and has none: give the call a scope, or the host a default one", clip(t.Key)))
 }

@@ -19,9 +19,9 @@ func (d *driver) noted(n Notification, out []protocol.Effect) []protocol.Effect 
 	case n.Method == methodLog:
 		return logged(n.Params, out)
 	case ofRoute(n.Method):
-		return append(out, dropped(DroppedRoute, n.Method))
+		return append(out, protocol.Drop(DroppedRoute, n.Method))
 	}
-	return append(out, dropped(DroppedNotification, n.Method))
+	return append(out, protocol.Drop(DroppedNotification, n.Method))
 }
 
 // logged shows a line of the plugin's log. It is never checked against a scope.
@@ -38,7 +38,7 @@ func logged(params json.RawMessage, out []protocol.Effect) []protocol.Effect {
 		}
 	})
 	if len(line.Meta) > MaxLog {
-		out = append(out, dropped(DroppedMeta, fmt.Sprintf("%d bytes: %s", len(line.Meta), line.Message)))
+		out = append(out, protocol.Drop(DroppedMeta, fmt.Sprintf("%d bytes: %s", len(line.Meta), line.Message)))
 		line.Meta = nil
 	}
 	if line.Meta != nil && line.Meta[0] != '{' {
@@ -69,15 +69,10 @@ func shown(value json.RawMessage) string {
 	return cut(s, MaxLog)
 }
 
-// unreadable takes a line that is no frame. A plugin's print is a line of its log;
-// a mistake of framing ends the connection, since frames would be lost in silence.
+// unreadable takes a line that is no frame.
 func (d *driver) unreadable(now time.Time, u Unreadable, out []protocol.Effect) []protocol.Effect {
 	if u.Fault != "" {
-		return append(out, protocol.Fail{Err: d.fault(protocol.CodeWire, fmt.Sprintf(
-			"plugin %s wrote %s; what came is: %s", d.settings.Plugin, u.Fault, clip(u.Text)))})
+		return append(out, d.settings.Unframed(u.Fault, u.Text))
 	}
-	if d.strays.Show(now) {
-		out = append(out, protocol.Logged{Level: slog.LevelInfo, Message: u.Text})
-	}
-	return append(out, dropped(DroppedStray, u.Text))
+	return d.strays.Take(now, u.Text, out)
 }

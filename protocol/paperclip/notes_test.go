@@ -57,7 +57,7 @@ func TestNotes_showStrayTextAsALogLine(t *testing.T) {
 	require.Equal(t, []string{"logged INFO hello world", "dropped stray-text hello world"},
 		r.step(protocol.Received{Message: decode(t, []byte("hello world"))}))
 	out := r.step(protocol.Received{Message: decode(t, []byte(strings.Repeat("x", 10_000)))})
-	require.Len(t, out[0], len("logged INFO ")+maxStray)
+	require.Len(t, out[0], len("logged INFO ")+protocol.MaxStray)
 }
 
 func TestNotes_mistakesOfFramingEndTheConnection(t *testing.T) {

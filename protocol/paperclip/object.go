@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -103,12 +102,7 @@ func text(value []byte) (s string, ok bool) {
 // is blank or no string.
 func nonBlank(value []byte) string {
 	s, _ := text(value)
-	return strings.TrimFunc(s, isBlank)
-}
-
-// isBlank tells what JavaScript's trim takes away.
-func isBlank(r rune) bool {
-	return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r)
+	return strings.TrimFunc(s, protocol.IsBlank)
 }
 
 // truthy is JavaScript's idea of a value that counts; nil is undefined.

@@ -1,9 +1,7 @@
 package paperclip
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -15,13 +13,11 @@ type request struct {
 	method string
 	// company is what it is in scope of, or "".
 	company string
-	// size is how many bytes its parameters have.
-	size int
 }
 
 // MaxAsked is how many bytes the parameters of a worker's calls in flight may have
 // together, beside one call: the next one is answered with -32000.
-const MaxAsked = 256 << 20
+const MaxAsked = protocol.MaxAsked
 
 func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
 	w := wantedBy(r.Method, r.Params)
@@ -29,23 +25,12 @@ func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
 	if no := d.gate(r.Method, w, a); no.code != 0 {
 		return append(no.told(r.Method, w, out), protocol.Send{Message: refusal(r.ID, no.code, no.message)})
 	}
-	if len(d.requests) >= d.settings.Pending() {
-		return append(out, protocol.Send{Message: failure(r.ID, d.fault(protocol.CodeOverloaded, fmt.Sprintf(
-			"%d calls by this plugin are in flight, the limit: call %s again later", d.settings.Pending(), quotable(r.Method))), hostEnd)})
+	size := len(r.Params)
+	if no := d.requests.Refusal(d.settings, quotable(r.Method), size); no != nil {
+		return append(out, protocol.Send{Message: failure(r.ID, no, hostEnd)})
 	}
-	if d.asking >= MaxAsked {
-		return append(out, protocol.Send{Message: failure(r.ID, d.fault(protocol.CodeOverloaded, fmt.Sprintf(
-			"calls with %d bytes by this plugin are in flight, the limit is %d: call %s again later", d.asking, MaxAsked, quotable(r.Method))), hostEnd)})
-	}
-	d.lastRequest++
-	id, size := r.ID, len(r.Params)
-	if size > longInput { // the id must not keep the frame
-		id = bytes.Clone(id)
-	}
-	d.asking += size
-	d.requests[d.lastRequest] = request{id: id, method: r.Method, company: a.company, size: size}
 	return append(out, protocol.Serve{
-		ID: d.lastRequest,
+		ID: d.requests.Add(request{id: protocol.KeptID(r.ID, size), method: r.Method, company: a.company}, size),
 		Call: protocol.Call{
 			Key: r.Method, Input: r.Params, Scope: a.company, Trace: a.trace, Caller: d.settings.Plugin,
 		},
@@ -54,20 +39,9 @@ func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
 
 // reply sends the host's answer.
 func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effect {
-	r, ok := d.requests[in.ID]
-	if !ok && in.ID == d.replied.id && in.Err != nil { // what was answered could not be sent
-		r, ok = d.replied.request, true
-	}
-	d.replied.id = 0
+	r, ok := d.requests.Answered(in)
 	if !ok {
 		return out
-	}
-	if in.Err == nil {
-		d.replied.id, d.replied.request = in.ID, r
-	}
-	if one, waits := d.requests[in.ID]; waits {
-		d.asking -= one.size
-		delete(d.requests, in.ID)
 	}
 	return d.finish(append(out, protocol.Send{Message: d.answer(r, in)}))
 }

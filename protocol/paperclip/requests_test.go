@@ -98,15 +98,15 @@ func TestRequests_theirBytesAreBounded(t *testing.T) {
 	r := newRig(t, Plugin{Company: "c"}, protocol.Settings{})
 	d, ok := r.d.(*driver)
 	require.True(t, ok)
-	big := Request{ID: raw(`"big"`), Method: "entities.list", Params: raw(`{"x":"` + strings.Repeat("x", MaxAsked/2) + `"}`)}
+	big := Request{ID: raw(`"big"`), Method: "entities.list", Params: raw(`{"x":"` + strings.Repeat("x", MaxAsked/2-10) + `"}`)}
 	for range 2 {
 		out := d.Step(now, protocol.Received{Message: big}, nil)
 		require.IsType(t, protocol.Serve{}, out[0])
 	}
-	require.Contains(t, r.receive(`{"id":3,"method":"entities.list","params":{}}`)[0], `"code":-32000`)
+	require.Contains(t, r.receive(`{"id":3,"method":"entities.list","params":{"limit":1}}`)[0], `"code":-32000`)
 	d.Step(now, protocol.Reply{ID: 1}, nil)
 	d.Step(now, protocol.Reply{ID: 2}, nil)
-	require.Zero(t, d.asking)
+	require.NoError(t, d.requests.Refusal(protocol.Settings{}, "x", 2*MaxAsked), "nothing of them is counted any more")
 	require.Contains(t, r.receive(`{"id":4,"method":"entities.list","params":{}}`)[0], "serve 3")
 }
 

@@ -33,7 +33,7 @@ type ask struct {
 // steps, so they are over at once.
 func (d *driver) run(in protocol.Run, out []protocol.Effect) []protocol.Effect {
 	if d.running.step != "" {
-		return append(out, protocol.Ran{Step: in.Step, Err: d.fault(protocol.CodeInvalid, fmt.Sprintf(
+		return append(out, protocol.Ran{Step: in.Step, Err: d.settings.Fault(protocol.CodeInvalid, fmt.Sprintf(
 			"step %s was asked for while %s runs; a worker passes through one step at a time", in.Step, d.running.step))})
 	}
 	d.done = protocol.Ran{} // nobody waits for that any more
@@ -42,14 +42,14 @@ func (d *driver) run(in protocol.Run, out []protocol.Effect) []protocol.Effect {
 		return append(out, protocol.Ran{Step: in.Step})
 	case protocol.StepSetup:
 		if in.Params == nil {
-			return append(out, protocol.Ran{Step: in.Step, Err: d.fault(protocol.CodeInvalid,
+			return append(out, protocol.Ran{Step: in.Step, Err: d.settings.Fault(protocol.CodeInvalid,
 				"initialize: expected {manifest, config, instanceInfo, apiVersion, databaseNamespace} as the step's parameters, got none")})
 		}
 		return d.ask(in.Step, d.setup(in.Params), out)
 	case protocol.StepStop:
 		return d.ask(in.Step, []ask{{methodShutdown, json.RawMessage(`{}`)}}, out)
 	}
-	return append(out, protocol.Ran{Step: in.Step, Err: d.fault(protocol.CodeInvalid,
+	return append(out, protocol.Ran{Step: in.Step, Err: d.settings.Fault(protocol.CodeInvalid,
 		fmt.Sprintf("expected one of the steps load, init, setup and stop, got %q", string(in.Step)))})
 }
 
@@ -129,7 +129,7 @@ func (d *driver) finish(out []protocol.Effect) []protocol.Effect {
 
 // subscribes tells whether the worker's subscription to an event is in flight.
 func (d *driver) subscribes() bool {
-	for _, r := range d.requests {
+	for r := range d.requests.All() {
 		if r.method == methodSubscribe {
 			return true
 		}
@@ -158,7 +158,7 @@ func (d *driver) initializeFailure(result json.RawMessage, err error) error {
 func (d *driver) refusal(method string, result json.RawMessage, err error) error {
 	switch {
 	case err != nil:
-		refused := d.fault(protocol.CodeConfiguration, method+" failed")
+		refused := d.settings.Fault(protocol.CodeConfiguration, method+" failed")
 		refused.Err = err
 		return refused
 	case method == methodConfigChanged || truthy(member(result, "ok")):
@@ -173,7 +173,7 @@ func (d *driver) refusal(method string, result json.RawMessage, err error) error
 	if len(reasons) == 0 {
 		reasons = []string{"it gives no reason"}
 	}
-	return d.fault(protocol.CodeConfiguration,
+	return d.settings.Fault(protocol.CodeConfiguration,
 		fmt.Sprintf("plugin %s refuses its configuration: %s", d.settings.Plugin, strings.Join(reasons, "; ")))
 }
 

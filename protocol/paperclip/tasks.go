@@ -57,10 +57,10 @@ func (w *Worker) direct(r Request) (answer Response, done bool) {
 func (w *Worker) notified(n Notification, out []protocol.Effect) []protocol.Effect {
 	means := n.Method == methodOnEvent || n.Method == methodSessionEvent
 	if !means || !truthy(n.Params) {
-		return append(out, dropped(DroppedNotification, n.Method))
+		return append(out, protocol.Drop(DroppedNotification, n.Method))
 	}
 	if len(w.tasks) >= w.settings.pending() {
-		return append(out, dropped(DroppedEvent, n.Method))
+		return append(out, protocol.Drop(DroppedEvent, n.Method))
 	}
 	return w.task(nil, n.Method, n.Params, n.Invocation, out)
 }

@@ -158,7 +158,7 @@ func (w *Worker) received(m protocol.Message, out []protocol.Effect) []protocol.
 	case Unreadable:
 		return append(out, protocol.Send{Message: refusal(json.RawMessage("null"), codeParse, "Parse error: "+m.Why)})
 	case Unclassified:
-		return append(out, dropped(DroppedUnclassified, m.Text))
+		return append(out, protocol.Drop(DroppedUnclassified, m.Text))
 	}
 	return out
 }
