@@ -40,6 +40,8 @@ const needed = "internal/need"
 
 var (
 	dialects = []string{"protocol/airi", "protocol/paperclip", "protocol/eliza"}
+	// dialectTests is what they share with each other's tests.
+	dialectTests = []string{"protocol/protocoltest"}
 
 	arrows = []arrow{
 		{
@@ -52,8 +54,9 @@ var (
 		},
 		{
 			from: "protocol/airi", pure: true, timeless: true,
-			to:  []string{"protocol"},
-			why: whyDialect,
+			to:    []string{"protocol"},
+			tests: dialectTests,
+			why:   whyDialect,
 		},
 		{
 			from:  "protocol/airi/bridge",
@@ -62,21 +65,33 @@ var (
 		},
 		{
 			from: "protocol/paperclip", pure: true, timeless: true,
-			to:  []string{"protocol"},
-			why: whyDialect,
+			to:    []string{"protocol"},
+			tests: dialectTests,
+			why:   whyDialect,
 		},
 		{
 			from: "protocol/eliza", pure: true, timeless: true,
-			to:  []string{"protocol"},
-			why: whyDialect,
+			to:    []string{"protocol"},
+			tests: dialectTests,
+			why:   whyDialect,
+		},
+		{
+			from: "protocol/protocoltest",
+			to:   []string{"protocol"},
+			why:  "what the tests of dialects share reads recordings and knows no dialect",
 		},
 		{
 			from: "transport",
 			why:  "a transport moves records without knowing what they mean; it meets a dialect in actors and in the SDK",
 		},
 		{
-			from: "watch",
-			why:  "who watches files tells that they have changed; what is reloaded then, and what to say of it, is cmd's",
+			from: "internal/logtest",
+			why:  "a log that tests read is the same for everybody, so it knows nobody",
+		},
+		{
+			from:  "watch",
+			tests: []string{"internal/logtest"},
+			why:   "who watches files tells that they have changed; what is reloaded then, and what to say of it, is cmd's",
 		},
 		{
 			from: "capability", pure: true,
@@ -95,9 +110,10 @@ var (
 			why:   "a manifest is read before anything runs, so it names capabilities and nothing that lives",
 		},
 		{
-			from: "services",
-			to:   []string{"protocol", "capability"},
-			why:  "a service answers calls; what it pushes to a plugin goes through an interface of protocol that cmd wires",
+			from:  "services",
+			to:    []string{"protocol", "capability"},
+			tests: []string{"internal/logtest"},
+			why:   "a service answers calls; what it pushes to a plugin goes through an interface of protocol that cmd wires",
 		},
 		{
 			from:  "actors",
@@ -176,7 +192,8 @@ var (
 				"plugin", "protocol", "protocol/airi/bridge", "services", "transport", "watch",
 				"testdata/plugins", // the one that is compiled in
 			}, dialects...),
-			why: "the command line wires the rest; nothing imports it",
+			tests: []string{"internal/logtest"},
+			why:   "the command line wires the rest; nothing imports it",
 		},
 	}
 )

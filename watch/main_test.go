@@ -1,17 +1,17 @@
 package watch
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/airi-host/airi-host/internal/logtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,7 +25,7 @@ type bench struct {
 	t    *testing.T
 	root string
 	told chan string // "folder: file", of whatever was told
-	log  lockedBuffer
+	log  logtest.Buffer
 	// watches are those of look, by the folders' names.
 	watches map[string]*Watch
 }
@@ -145,22 +145,4 @@ func (b *bench) settle(name string) (times int) {
 		}
 		again.Stop()
 	}
-}
-
-// lockedBuffer is a buffer that may be read while it is written.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/internal/logtest"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
 
@@ -216,7 +217,7 @@ func TestRun_namesWhoHasItsAddress(t *testing.T) {
 		address, first.cmd.Process.Pid))
 	require.NoFileExists(t, filepath.Join(state, controlName))
 
-	var log lockedBuffer
+	var log logtest.Buffer
 	c := &cli{err: newOutput(&log), logLevel: "info", output: outputText}
 	logger, err := c.logger()
 	require.NoError(t, err)

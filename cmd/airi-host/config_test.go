@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/internal/logtest"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/transport/process"
@@ -134,7 +135,7 @@ func TestSettings_theLogIsAsTheySay(t *testing.T) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "airi-host.json")
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		var errOut lockedBuffer
+		var errOut logtest.Buffer
 		Main(t.Context(), append([]string{"run", "--once", "--config", file, filepath.Join(plugins, "greeter")}, args...), nil, io.Discard, &errOut)
 		return errOut.String()
 	}

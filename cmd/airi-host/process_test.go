@@ -11,11 +11,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/internal/logtest"
 )
 
 // quickExit keeps a binary with the race detector from sleeping when it ends.
@@ -31,7 +32,7 @@ type child struct {
 	lines chan string
 	// seen is what came on standard output and was read.
 	seen strings.Builder
-	err  lockedBuffer
+	err  logtest.Buffer
 	// marker is in the environment of the host and of its workers, and is the
 	// directory for their temporary files.
 	marker string
@@ -143,24 +144,6 @@ func (c *child) wantExit(t *testing.T, code int) {
 	files, err := filepath.Glob(filepath.Join(c.marker, "*"))
 	require.NoError(t, err)
 	require.Empty(t, files, "files were left")
-}
-
-// lockedBuffer is a buffer that may be read while it is written.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // leftovers lists the processes that have the marker in their environment. Only

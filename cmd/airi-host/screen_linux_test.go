@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/admin"
-
+	"github.com/airi-host/airi-host/internal/logtest"
 	"github.com/airi-host/airi-host/internal/need"
 )
 
@@ -31,7 +31,7 @@ type console struct {
 	mu     sync.Mutex
 	screen *vt.Emulator
 	// raw is all that was written.
-	raw    lockedBuffer
+	raw    logtest.Buffer
 	closed chan struct{}
 	before *term.State
 	marker string

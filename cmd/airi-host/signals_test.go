@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/airi-host/airi-host/internal/logtest"
 	"github.com/airi-host/airi-host/internal/need"
 )
 
@@ -51,7 +52,7 @@ func TestRun_stopsThoughNobodyReads(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
-	var errOut lockedBuffer
+	var errOut logtest.Buffer
 	code := make(chan int, 1)
 	go func() { code <- Main(ctx, []string{"run", filepath.Join(plugins, "greeter")}, nil, w, &errOut) }()
 	_, err := r.Read(make([]byte, 1)) // the rest of the line is stuck

@@ -46,42 +46,28 @@ func (codec) Encode(dst []byte, m protocol.Message) ([]byte, error) {
 	w := writer{dst: dst}
 	switch m := m.(type) {
 	case Announce:
-		w.begin(announceType(m.Dynamic))
-		w.raw("descriptor", m.Descriptor)
+		w.frame(announceType(m.Dynamic), field{"descriptor", m.Descriptor})
 	case InitComplete:
-		w.begin(typeInitComplete)
+		w.frame(typeInitComplete)
 	case Init:
-		w.begin(typeInit)
-		w.raw("manifest", m.Manifest)
-		w.raw("context", m.Context)
+		w.frame(typeInit, field{"manifest", m.Manifest}, field{"context", m.Context})
 	case RPC:
-		w.rpc(m)
+		w.frame(typeRPC, field{"requestId", m.RequestID}, field{"surface", m.Surface}, field{"target", m.Target},
+			field{"args", m.Args}, field{"streamReply", flag(m.StreamReply)}, field{"mac", m.MAC})
 	case HostRPC:
-		w.begin(typeHostRPC)
-		w.raw("requestId", m.RequestID)
-		w.raw("api", m.API)
-		w.raw("method", m.Method)
-		w.raw("args", m.Args)
-		w.flag("streamReply", m.StreamReply)
+		w.frame(typeHostRPC, field{"requestId", m.RequestID}, field{"api", m.API}, field{"method", m.Method},
+			field{"args", m.Args}, field{"streamReply", flag(m.StreamReply)})
 	case Result:
-		w.result(m)
+		w.frame(resultType(m.FromHost), field{"requestId", m.RequestID}, field{"ok", m.OK},
+			field{"payload", m.Payload}, field{"error", m.Error}, field{"streamId", m.StreamID})
 	case Callback:
-		w.begin(typeCallback)
-		w.raw("callbackId", m.ID)
-		w.raw("payload", m.Payload)
+		w.frame(typeCallback, field{"callbackId", m.ID}, field{"payload", m.Payload})
 	case Event:
-		w.begin(typeEvent)
-		w.raw("name", m.Name)
-		w.raw("payload", m.Payload)
+		w.frame(typeEvent, field{"name", m.Name}, field{"payload", m.Payload})
 	case StreamChunk:
-		w.begin(typeStreamChunk)
-		w.raw("streamId", m.StreamID)
-		w.raw("chunk", m.Chunk)
+		w.frame(typeStreamChunk, field{"streamId", m.StreamID}, field{"chunk", m.Chunk})
 	case StreamEnd:
-		w.begin(typeStreamEnd)
-		w.raw("streamId", m.StreamID)
-		w.raw("value", m.Value)
-		w.raw("error", m.Error)
+		w.frame(typeStreamEnd, field{"streamId", m.StreamID}, field{"value", m.Value}, field{"error", m.Error})
 	default:
 		return dst, fmt.Errorf("expected a message of this wire to write, got %T", m)
 	}
@@ -91,51 +77,39 @@ func (codec) Encode(dst []byte, m protocol.Message) ([]byte, error) {
 	return append(w.dst, '}'), nil
 }
 
-// writer appends members until one of them is not to be written.
+// writer appends a frame's members until one of them is not to be written.
 type writer struct {
 	dst []byte
-	of  string
 	err error
 }
 
-func (w *writer) begin(of string) {
-	w.of = of
-	w.dst = append(append(append(w.dst, `{"type":"`...), of...), '"')
+// field is a member; one without a value is not written.
+type field struct {
+	key   string
+	value json.RawMessage
 }
 
-func (w *writer) rpc(m RPC) {
-	w.begin(typeRPC)
-	w.raw("requestId", m.RequestID)
-	w.raw("surface", m.Surface)
-	w.raw("target", m.Target)
-	w.raw("args", m.Args)
-	w.flag("streamReply", m.StreamReply)
-	w.raw("mac", m.MAC)
-}
-
-func (w *writer) result(m Result) {
-	w.begin(resultType(m.FromHost))
-	w.raw("requestId", m.RequestID)
-	w.raw("ok", m.OK)
-	w.raw("payload", m.Payload)
-	w.raw("error", m.Error)
-	w.raw("streamId", m.StreamID)
-}
-
-func (w *writer) flag(key string, set bool) {
+// flag is a member that says true, or nothing.
+func flag(set bool) json.RawMessage {
 	if set {
-		w.raw(key, isTrue)
+		return isTrue
 	}
+	return nil
 }
 
-func (w *writer) raw(key string, value json.RawMessage) {
-	if value == nil || w.err != nil {
-		return
-	}
-	dst := append(append(append(w.dst, ',', '"'), key...), '"', ':')
-	if dst, w.err = protocol.AppendValue(dst, value); w.err != nil {
-		w.err = fmt.Errorf("%s: %s: %w", w.of, key, w.err)
-		return
+// frame begins a frame and writes its members, all but the brace that ends it.
+func (w *writer) frame(of string, fields ...field) {
+	dst := append(append(append(w.dst, `{"type":"`...), of...), '"')
+	for _, f := range fields {
+		if f.value == nil {
+			continue
+		}
+		dst = append(append(append(dst, ',', '"'), f.key...), '"', ':')
+		var err error
+		if dst, err = protocol.AppendValue(dst, f.value); err != nil {
+			w.err = fmt.Errorf("%s: %s: %w", of, f.key, err)
+			return
+		}
 	}
 	w.dst = dst
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
 func raw(s string) json.RawMessage {
@@ -21,28 +22,16 @@ func raw(s string) json.RawMessage {
 
 func encode(tb testing.TB, m protocol.Message) string {
 	tb.Helper()
-	frame, err := codec{}.Encode(nil, m)
-	require.NoError(tb, err)
-	return string(frame)
+	return protocoltest.Encode(tb, codec{}, m)
 }
 
 func decode(tb testing.TB, record []byte) protocol.Message {
 	tb.Helper()
-	messages, err := codec{}.Decode(record)
-	require.NoError(tb, err)
-	require.Len(tb, messages, 1)
-	return messages[0]
-}
-
-// payloads pass in both directions as the bytes they are.
-var payloads = []string{
-	`9007199254740993`, `-0`, `1e400`, `0.10`, `"\ud800"`, `"\ud83d\ude00 😀"`, `{"__proto__":{"a":1}}`, `{"a":1,"a":2}`,
-	`"\u2028\u2029` + "\u2028" + `"`, `"<&>"`, `null`, `"\/"`, `{ "spaced" : [ 1, 2 ] }`, `true`, `[]`,
-	strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), `"` + strings.Repeat("x", 1<<20) + `"`,
+	return protocoltest.Decode(tb, codec{}, record)
 }
 
 func TestCodec_leavesPayloadsAlone(t *testing.T) {
-	for _, p := range payloads {
+	for _, p := range protocoltest.Payloads() {
 		for _, in := range []string{
 			`{"type":"worker-announce-plugin","descriptor":` + p + `}`,
 			`{"type":"worker-announce-dynamic","descriptor":` + p + `}`,
@@ -151,9 +140,9 @@ func FuzzCodec(f *testing.F) {
 		data, err := os.ReadFile(file)
 		require.NoError(f, err)
 		for one := range strings.Lines(string(data)) {
-			var l line
+			var l protocoltest.Line
 			require.NoError(f, json.Unmarshal([]byte(one), &l))
-			f.Add(l.record())
+			f.Add(l.Record())
 		}
 	}
 	f.Fuzz(func(t *testing.T, record []byte) {

@@ -2,7 +2,6 @@ package eliza
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -176,13 +175,6 @@ func (d *driver) close(in protocol.Closed, out []protocol.Effect) []protocol.Eff
 	out = d.requests.Abandon(out)
 	*d = driver{settings: d.settings, closed: true}
 	return out
-}
-
-func (d *driver) lost(what string, cause error) *protocol.Error {
-	e := d.settings.Fault(protocol.CodeOutcomeUnknown, fmt.Sprintf("plugin %s ended while %s was in flight; it may have run",
-		d.settings.Plugin, what))
-	e.Err = cause
-	return e
 }
 
 // unreadable takes a line that is no frame.

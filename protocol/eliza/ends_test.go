@@ -7,50 +7,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
-// wire joins our host's end and our worker's end by the lines that they write.
-type wire struct {
-	t            *testing.T
-	host, worker protocol.Driver
-	// told are the effects that are no frames, as lines, of both ends.
-	told []string
-}
+// wire joins our host's end and our worker's end.
+type wire struct{ protocoltest.Wire }
 
 func newWire(t *testing.T, p Plugin, s WorkerSettings) *wire {
 	t.Helper()
-	return &wire{t: t, host: newRig(t, p, protocol.Settings{}).d, worker: NewWorker(s)}
-}
-
-// at gives one end an input, and the other all that comes of it.
-func (w *wire) at(end protocol.Driver, in protocol.Input) {
-	w.t.Helper()
-	other := w.worker
-	if end == w.worker {
-		other = w.host
-	}
-	for _, e := range end.Step(now, in, nil) {
-		if s, ok := e.(protocol.Send); ok {
-			w.at(other, protocol.Received{Message: decode(w.t, []byte(encode(w.t, s.Message)))})
-			continue
-		}
-		w.told = append(w.told, rig{t: w.t}.line(e))
-	}
-}
-
-// says takes what was told since the last time.
-func (w *wire) says() []string {
-	told := w.told
-	w.told = nil
-	return told
+	return &wire{protocoltest.Wire{
+		T: t, Codec: codec{}, Host: newRig(t, p, protocol.Settings{}).d, Worker: NewWorker(s), Line: rig{t: t}.line,
+	}}
 }
 
 func (w *wire) start() {
-	w.t.Helper()
-	w.at(w.host, protocol.Run{Step: protocol.StepSetup})
-	w.at(w.worker, Begin{})
-	w.at(w.worker, Initialized{})
-	require.Contains(w.t, w.says(), "ran setup <nil>")
+	w.T.Helper()
+	w.At(w.Host, protocol.Run{Step: protocol.StepSetup})
+	w.At(w.Worker, Begin{})
+	w.At(w.Worker, Initialized{})
+	require.Contains(w.T, w.Says(), "ran setup <nil>")
 }
 
 var definition = Definition{
@@ -84,10 +59,10 @@ func TestEnds_callEachOther(t *testing.T) {
 		},
 	} {
 		id := protocol.CallID(i + 1)
-		w.at(w.host, protocol.Invoke{ID: id, Call: protocol.Call{Key: c.key, Input: raw(c.input)}})
-		require.Equal(t, []string{rig{t: t}.line(Task{})[:5] + number1(i+1) + " " + c.task}, w.says())
-		w.at(w.worker, protocol.Reply{ID: protocol.RequestID(i + 1), Result: raw(c.reply)})
-		require.Equal(t, []string{"complete " + number1(i+1) + " ok " + c.result}, w.says())
+		w.At(w.Host, protocol.Invoke{ID: id, Call: protocol.Call{Key: c.key, Input: raw(c.input)}})
+		require.Equal(t, []string{rig{t: t}.line(Task{})[:5] + number1(i+1) + " " + c.task}, w.Says())
+		w.At(w.Worker, protocol.Reply{ID: protocol.RequestID(i + 1), Result: raw(c.reply)})
+		require.Equal(t, []string{"complete " + number1(i+1) + " ok " + c.result}, w.Says())
 	}
 }
 
@@ -96,76 +71,76 @@ func number1(n int) string { return string(number(uint64(n))) }
 func TestEnds_events(t *testing.T) {
 	w := newWire(t, Plugin{}, WorkerSettings{Plugin: definition})
 	w.start()
-	w.at(w.host, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "event:E", Input: raw(`"x"`)}})
+	w.At(w.Host, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "event:E", Input: raw(`"x"`)}})
 	require.Equal(t, []string{
 		`task 1 event:E "x" follows=false validate=false handler=0`, `task 2 event:E "x" follows=false validate=false handler=1`,
-	}, w.says())
-	w.at(w.worker, protocol.Reply{ID: 2, Result: raw(`"ignored"`)})
-	w.at(w.worker, protocol.Reply{ID: 1})
-	require.Equal(t, []string{"complete 1 ok null"}, w.says())
-	w.at(w.worker, protocol.Emit{Event: protocol.Event{Name: "hello", Payload: raw(`1`)}})
-	w.at(w.host, protocol.Emit{Event: protocol.Event{Name: "back"}})
-	require.Equal(t, []string{"emitted hello 1", "emitted back "}, w.says())
+	}, w.Says())
+	w.At(w.Worker, protocol.Reply{ID: 2, Result: raw(`"ignored"`)})
+	w.At(w.Worker, protocol.Reply{ID: 1})
+	require.Equal(t, []string{"complete 1 ok null"}, w.Says())
+	w.At(w.Worker, protocol.Emit{Event: protocol.Event{Name: "hello", Payload: raw(`1`)}})
+	w.At(w.Host, protocol.Emit{Event: protocol.Event{Name: "back"}})
+	require.Equal(t, []string{"emitted hello 1", "emitted back "}, w.Says())
 }
 
 func TestEnds_stream(t *testing.T) {
 	w := newWire(t, Plugin{}, WorkerSettings{Plugin: definition})
 	w.start()
 	follow := func(id protocol.CallID) {
-		w.at(w.host, protocol.Invoke{ID: id, Call: protocol.Call{Key: "model:TEXT"}, Follows: true})
+		w.At(w.Host, protocol.Invoke{ID: id, Call: protocol.Call{Key: "model:TEXT"}, Follows: true})
 	}
 	follow(1)
-	w.at(w.worker, protocol.Report{ID: 1, Item: raw(`"a"`)})
-	w.at(w.worker, protocol.Report{ID: 1, Item: raw(`"b"`)})
-	w.at(w.worker, protocol.Reply{ID: 1, Result: raw(`"ab"`)})
+	w.At(w.Worker, protocol.Report{ID: 1, Item: raw(`"a"`)})
+	w.At(w.Worker, protocol.Report{ID: 1, Item: raw(`"b"`)})
+	w.At(w.Worker, protocol.Reply{ID: 1, Result: raw(`"ab"`)})
 	require.Equal(t, []string{
 		"task 1 model:TEXT null follows=true validate=false handler=0", "progress 1 ", `progress 1 "a"`, `progress 1 "b"`, `complete 1 ok "ab"`,
-	}, w.says())
+	}, w.Says())
 	follow(2)
-	w.at(w.worker, protocol.Report{ID: 2, Item: raw(`1`)})
-	w.at(w.worker, protocol.Reply{ID: 2, Err: errors.New("broken")})
-	require.Equal(t, "complete 2 error broken", w.says()[3])
+	w.At(w.Worker, protocol.Report{ID: 2, Item: raw(`1`)})
+	w.At(w.Worker, protocol.Reply{ID: 2, Err: errors.New("broken")})
+	require.Equal(t, "complete 2 error broken", w.Says()[3])
 
-	w.at(w.worker, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "useModel", Input: raw(`{"modelType":"TEXT"}`)}, Follows: true})
-	w.at(w.host, protocol.Report{ID: 1, Item: raw(`"x"`)})
-	w.at(w.host, protocol.Reply{ID: 1, Result: raw(`"xy"`)})
-	w.at(w.worker, protocol.Invoke{ID: 2, Call: protocol.Call{Key: "useModel"}, Follows: true})
-	w.at(w.host, protocol.Report{ID: 2, Item: raw(`"x"`)})
-	w.at(w.host, protocol.Reply{ID: 2, Err: errors.New("late")})
+	w.At(w.Worker, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "useModel", Input: raw(`{"modelType":"TEXT"}`)}, Follows: true})
+	w.At(w.Host, protocol.Report{ID: 1, Item: raw(`"x"`)})
+	w.At(w.Host, protocol.Reply{ID: 1, Result: raw(`"xy"`)})
+	w.At(w.Worker, protocol.Invoke{ID: 2, Call: protocol.Call{Key: "useModel"}, Follows: true})
+	w.At(w.Host, protocol.Report{ID: 2, Item: raw(`"x"`)})
+	w.At(w.Host, protocol.Reply{ID: 2, Err: errors.New("late")})
 	require.Equal(t, []string{
 		`serve 1 useModel {"modelType":"TEXT"} follows=true caller=lab`, `progress 1 "x"`, `complete 1 ok "xy"`,
 		`serve 2 useModel {} follows=true caller=lab`, `progress 2 "x"`, `complete 2 error late`,
-	}, w.says())
+	}, w.Says())
 }
 
 func TestEnds_callbacksAndErrors(t *testing.T) {
 	w := newWire(t, Plugin{}, WorkerSettings{Plugin: definition})
 	w.start()
-	w.at(w.host, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "action:GREET", Input: raw(`{"message":{}}`)}, Follows: true})
-	w.at(w.worker, protocol.Report{ID: 1, Item: raw(`{"text":"one"}`)})
-	w.at(w.worker, protocol.Reply{ID: 1, Err: remoteError(raw(`{"name":"N","message":"m","code":"C","cause":{"message":"why"},"stack":"N: m\n    at x"}`))})
-	w.at(w.worker, protocol.Report{ID: 1})
-	told := w.says()
+	w.At(w.Host, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "action:GREET", Input: raw(`{"message":{}}`)}, Follows: true})
+	w.At(w.Worker, protocol.Report{ID: 1, Item: raw(`{"text":"one"}`)})
+	w.At(w.Worker, protocol.Reply{ID: 1, Err: remoteError(raw(`{"name":"N","message":"m","code":"C","cause":{"message":"why"},"stack":"N: m\n    at x"}`))})
+	w.At(w.Worker, protocol.Report{ID: 1})
+	told := w.Says()
 	require.Equal(t, []string{`progress 1 {"text":"one"}`, "complete 1 error m", "dropped late-callback "}, told[1:])
 
-	w.at(w.worker, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "getSetting", Input: raw(`{"key":"k"}`)}})
-	w.at(w.host, protocol.Reply{ID: 1, Err: &protocol.Error{Code: protocol.CodeTimeout, Message: "too slow"}})
-	require.Equal(t, "complete 1 error too slow", w.says()[1])
+	w.At(w.Worker, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "getSetting", Input: raw(`{"key":"k"}`)}})
+	w.At(w.Host, protocol.Reply{ID: 1, Err: &protocol.Error{Code: protocol.CodeTimeout, Message: "too slow"}})
+	require.Equal(t, "complete 1 error too slow", w.Says()[1])
 }
 
 func TestEnds_dynamic(t *testing.T) {
 	w := newWire(t, Plugin{}, WorkerSettings{Plugin: Definition{Name: "p", Actions: []Action{{Name: "A"}}}})
-	w.at(w.host, protocol.Run{Step: protocol.StepSetup})
-	w.at(w.worker, Begin{})
-	w.at(w.worker, Initialized{Added: &Definition{Actions: []Action{{Name: "B"}}, Models: []string{"M"}}})
+	w.At(w.Host, protocol.Run{Step: protocol.StepSetup})
+	w.At(w.Worker, Begin{})
+	w.At(w.Worker, Initialized{Added: &Definition{Actions: []Action{{Name: "B"}}, Models: []string{"M"}}})
 	require.Equal(t, []string{
 		`offered action:A priority=0 "" `, `offered action:B priority=0 "" `, `offered model:M priority=0 "" `, "ran setup <nil>",
-	}, w.says(), "ids are not given again")
+	}, w.Says(), "ids are not given again")
 
 	w = newWire(t, Plugin{}, WorkerSettings{Plugin: definition})
-	w.at(w.host, protocol.Run{Step: protocol.StepSetup, Params: raw(`{"manifest":{"id":"lab"},"context":{"config":{}}}`)})
-	require.Equal(t, []string{`started {"id":"lab"} {"config":{}}`}, w.says())
-	w.at(w.worker, Begin{})
-	w.at(w.worker, Initialized{Err: errors.New("no key")})
-	require.Contains(t, w.says(), "ran setup no key")
+	w.At(w.Host, protocol.Run{Step: protocol.StepSetup, Params: raw(`{"manifest":{"id":"lab"},"context":{"config":{}}}`)})
+	require.Equal(t, []string{`started {"id":"lab"} {"config":{}}`}, w.Says())
+	w.At(w.Worker, Begin{})
+	w.At(w.Worker, Initialized{Err: errors.New("no key")})
+	require.Contains(t, w.Says(), "ran setup no key")
 }

@@ -15,10 +15,10 @@ func FuzzEnds(f *testing.F) {
 	for name := range recorded {
 		var host, worker []byte
 		for _, l := range conversation(f, name) {
-			if l.fromHost() {
-				host = append(append(host, l.record()...), '\n')
+			if l.FromHost() {
+				host = append(append(host, l.Record()...), '\n')
 			} else {
-				worker = append(append(worker, l.record()...), '\n')
+				worker = append(append(worker, l.Record()...), '\n')
 			}
 		}
 		f.Add(host)

@@ -2,17 +2,15 @@ package eliza
 
 import (
 	"encoding/hex"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
 // replay says of one recorded conversation what is not as our ends do it.
@@ -38,53 +36,23 @@ type replay struct {
 
 var (
 	masks = regexp.MustCompile(`,?"stack":"(?:[^"\\]|\\.)*"`)
-	now   = time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
+	now   = protocoltest.Now
 )
 
-// line is one line of a recorded conversation.
-type line struct {
-	Dir   string          `json:"dir"`
-	Frame json.RawMessage `json:"frame"`
-	Raw   *string         `json:"raw"`
-}
-
-func (l line) fromHost() bool { return l.Dir == "host->worker" }
-
-// record is the line as it stood on the wire.
-func (l line) record() []byte {
-	if l.Raw != nil {
-		return []byte(*l.Raw)
-	}
-	return l.Frame
-}
-
 // conversation reads a recording, without what the recorder has left out.
-func conversation(tb testing.TB, name string) (lines []line) {
+func conversation(tb testing.TB, name string) []protocoltest.Line {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata/transcripts", name+".ndjson"))
-	require.NoError(tb, err)
-	for one := range strings.Lines(string(data)) {
-		var l line
-		require.NoError(tb, json.Unmarshal([]byte(one), &l))
-		if member(l.Frame, "elided") == nil {
-			lines = append(lines, l)
-		}
-	}
-	return lines
+	procs := protocoltest.Conversations(tb, "testdata/transcripts/"+name+".ndjson")
+	require.Len(tb, procs, 1)
+	return slices.DeleteFunc(procs[0], func(l protocoltest.Line) bool { return member(l.Frame, "elided") != nil })
 }
 
 func TestReplays_forgetNone(t *testing.T) {
-	files, err := filepath.Glob("testdata/transcripts/*.ndjson")
-	require.NoError(t, err)
-	var found, listed []string
-	for _, f := range files {
-		found = append(found, strings.TrimSuffix(filepath.Base(f), ".ndjson"))
-	}
+	about := map[string]string{}
 	for name, r := range recorded {
-		require.NotEmpty(t, r.what, name)
-		listed = append(listed, name)
+		about[name] = r.what
 	}
-	require.ElementsMatch(t, found, listed)
+	protocoltest.WantAllReplayed(t, "testdata/transcripts", about)
 }
 
 // like is a frame without stacks, and without a payload that is null: both stand for
@@ -142,10 +110,10 @@ type hostReplay struct {
 	ended   bool
 }
 
-func (h *hostReplay) line(l line) {
+func (h *hostReplay) line(l protocoltest.Line) {
 	h.t.Helper()
-	m := decode(h.t, l.record())
-	if !l.fromHost() {
+	m := decode(h.t, l.Record())
+	if !l.FromHost() {
 		h.fromWorker(m)
 		return
 	}
@@ -326,12 +294,5 @@ func (h *hostReplay) end() {
 		require.ErrorContains(h.t, h.ran.Err, h.start)
 		require.Empty(h.t, h.d.targets, "what was announced is withdrawn")
 	}
-	completed := 0
-	for _, e := range h.d.Step(now, protocol.Closed{}, nil) {
-		if done, ok := e.(protocol.Complete); ok {
-			completed++
-			require.Equal(h.t, protocol.CodeOutcomeUnknown, protocol.CodeOf(done.Err))
-		}
-	}
-	require.Equal(h.t, len(h.waiting), completed)
+	protocoltest.WantLost(h.t, h.d, len(h.waiting))
 }

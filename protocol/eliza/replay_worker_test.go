@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
 // TestReplay_worker puts our Worker in the place of the recorded one: given what the host
@@ -28,7 +29,7 @@ func TestReplay_worker(t *testing.T) {
 			if len(key) == 0 {
 				key = nil
 			}
-			at := slices.IndexFunc(lines, func(l line) bool { return !l.fromHost() })
+			at := slices.IndexFunc(lines, func(l protocoltest.Line) bool { return !l.FromHost() })
 			w := &workerReplay{t: t, replay: r, tasks: map[string][]protocol.RequestID{}, waiting: map[string]protocol.CallID{}}
 			w.w = NewWorker(WorkerSettings{
 				Plugin: definitionOf(member(lines[at].Frame, "descriptor")), Key: key, Granted: raw(r.granted),
@@ -116,13 +117,13 @@ type workerReplay struct {
 	added   *Definition
 }
 
-func (w *workerReplay) line(l line) {
+func (w *workerReplay) line(l protocoltest.Line) {
 	w.t.Helper()
 	if l.Raw != nil {
 		return // what the plugin prints
 	}
-	m := decode(w.t, l.record())
-	if l.fromHost() {
+	m := decode(w.t, l.Record())
+	if l.FromHost() {
 		w.fromHost(m)
 		return
 	}

@@ -9,14 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
-
-// payloads pass in both directions as the bytes they are.
-var payloads = []string{
-	`9007199254740993`, `-0`, `1e400`, `0.10`, `"\ud800"`, `"\ud83d\ude00 😀"`, `{"__proto__":{"a":1}}`, `{"a":1,"a":2}`,
-	`"\u2028\u2029` + "\u2028" + `"`, `"<&>"`, `null`, `"\/"`, `{ "spaced" : [ 1, 2 ] }`,
-	strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), `"` + strings.Repeat("x", 1<<20) + `"`,
-}
 
 func raw(s string) json.RawMessage { return json.RawMessage(s) }
 
@@ -36,7 +30,7 @@ func TestCodec_passesOverSpaceAndMarks(t *testing.T) {
 }
 
 func TestCodec_leavesPayloadsAlone(t *testing.T) {
-	for _, p := range payloads {
+	for _, p := range protocoltest.Payloads() {
 		for _, in := range []string{
 			`{"jsonrpc":"2.0","id":` + p + `,"method":"m","params":` + p + `,"paperclipInvocation":` + p + `,"paperclipInvocationId":` + p + `}`,
 			`{"jsonrpc":"2.0","id":` + p + `,"result":` + p + `,"error":` + p + `}`,
@@ -102,13 +96,13 @@ func TestCodec_writesLikeThePeers(t *testing.T) {
 	for name, r := range replays {
 		for _, lines := range conversations(t, name) {
 			for _, l := range lines {
-				messages, err := codec{}.Decode(l.record())
+				messages, err := codec{}.Decode(l.Record())
 				require.NoError(t, err)
 				if len(messages) == 0 || !isFrame(messages[0]) {
 					require.True(t, r.injected)
 					continue
 				}
-				require.Equal(t, string(l.record()), encode(t, messages[0]))
+				require.Equal(t, string(l.Record()), encode(t, messages[0]))
 			}
 		}
 	}
@@ -127,7 +121,7 @@ func recorded(f *testing.F) {
 	for name := range replays {
 		for _, lines := range conversations(f, name) {
 			for _, l := range lines {
-				f.Add(l.record())
+				f.Add(l.Record())
 			}
 		}
 	}
@@ -136,6 +130,7 @@ func recorded(f *testing.F) {
 // FuzzCodec: decode never panics, and what decodes encodes to an equal value.
 func FuzzCodec_decode(f *testing.F) {
 	recorded(f)
+	payloads := protocoltest.Payloads()
 	for _, p := range payloads[:len(payloads)-2] {
 		f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":` + p + `}`))
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
 // The recorded manifests ask for all that their workers call.
@@ -14,7 +16,7 @@ func TestGrantOf_coversWhatIsCalled(t *testing.T) {
 			refused := name == "v824/19-host-call-denials"
 			for _, l := range lines {
 				r, ok := decodeAny(t, l).(Request)
-				if grant := grantOf[r.Method]; ok && !l.fromHost() && grant != "" && !refused {
+				if grant := grantOf[r.Method]; ok && !l.FromHost() && grant != "" && !refused {
 					require.Contains(t, grants, grant, "%s: %s", name, r.Method)
 				}
 			}
@@ -32,9 +34,9 @@ func TestGrantOf_isForServicesAlone(t *testing.T) {
 	}
 }
 
-func decodeAny(t *testing.T, l line) any {
+func decodeAny(t *testing.T, l protocoltest.Line) any {
 	t.Helper()
-	messages, err := codec{}.Decode(l.record())
+	messages, err := codec{}.Decode(l.Record())
 	require.NoError(t, err)
 	if len(messages) == 0 {
 		return nil

@@ -1,89 +1,40 @@
 package paperclip
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
 func TestReplays_forgetNone(t *testing.T) {
-	files, err := filepath.Glob("testdata/v*/*.ndjson")
-	require.NoError(t, err)
-	var found []string
-	for _, f := range files {
-		name := strings.TrimSuffix(filepath.ToSlash(f), ".ndjson")
-		found = append(found, strings.TrimPrefix(name, "testdata/"))
-	}
-	var listed []string
+	about := map[string]string{}
 	for name, r := range replays {
-		require.NotEmpty(t, r.what, name)
-		listed = append(listed, name)
+		about[name] = r.what
 	}
-	require.ElementsMatch(t, found, listed)
-}
-
-// line is one line of a recorded conversation.
-type line struct {
-	Dir   string          `json:"dir"`
-	Frame json.RawMessage `json:"frame"`
-	Raw   *string         `json:"raw"`
-	Proc  int             `json:"proc"`
-}
-
-func (l line) fromHost() bool { return l.Dir == "host->worker" }
-
-// record is the line as it stood on the wire.
-func (l line) record() []byte {
-	if l.Raw != nil {
-		return []byte(*l.Raw)
-	}
-	return l.Frame
+	protocoltest.WantAllReplayed(t, "testdata", about)
 }
 
 // conversations are the recorded lines of one file, process by process.
-func conversations(tb testing.TB, name string) [][]line {
+func conversations(tb testing.TB, name string) [][]protocoltest.Line {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(name)+".ndjson"))
-	require.NoError(tb, err)
-	var procs [][]line
-	scan := bufio.NewScanner(bytes.NewReader(data))
-	scan.Buffer(nil, 1<<20)
-	for scan.Scan() {
-		var l line
-		require.NoError(tb, json.Unmarshal(scan.Bytes(), &l))
-		for len(procs) <= l.Proc {
-			procs = append(procs, nil)
-		}
-		procs[l.Proc] = append(procs[l.Proc], l)
-	}
-	require.NoError(tb, scan.Err())
-	return slices.DeleteFunc(procs, func(p []line) bool { return len(p) == 0 })
+	return protocoltest.Conversations(tb, "testdata/"+name+".ndjson")
 }
 
 func encode(tb testing.TB, m protocol.Message) string {
 	tb.Helper()
-	frame, err := codec{}.Encode(nil, m)
-	require.NoError(tb, err)
-	return string(frame)
+	return protocoltest.Encode(tb, codec{}, m)
 }
 
 func decode(tb testing.TB, record []byte) protocol.Message {
 	tb.Helper()
-	messages, err := codec{}.Decode(record)
-	require.NoError(tb, err)
-	require.Len(tb, messages, 1)
-	return messages[0]
+	return protocoltest.Decode(tb, codec{}, record)
 }
 
 // TestReplay_host puts our driver in the place of the recorded host: given what
@@ -123,7 +74,7 @@ type hostReplay struct {
 	gone    bool
 }
 
-func newHostReplay(t *testing.T, r replay, lines []line) *hostReplay {
+func newHostReplay(t *testing.T, r replay, lines []protocoltest.Line) *hostReplay {
 	t.Helper()
 	h := &hostReplay{
 		t: t, replay: r,
@@ -144,9 +95,9 @@ func newHostReplay(t *testing.T, r replay, lines []line) *hostReplay {
 	return h
 }
 
-func manifestGrants(t *testing.T, lines []line) []string {
+func manifestGrants(t *testing.T, lines []protocoltest.Line) []string {
 	t.Helper()
-	first, ok := decode(t, lines[0].record()).(Request)
+	first, ok := decode(t, lines[0].Record()).(Request)
 	require.True(t, ok)
 	require.Equal(t, methodInitialize, first.Method)
 	var grants []string
@@ -154,22 +105,22 @@ func manifestGrants(t *testing.T, lines []line) []string {
 	return grants
 }
 
-func (h *hostReplay) line(l line) {
+func (h *hostReplay) line(l protocoltest.Line) {
 	h.t.Helper()
 	switch {
-	case !l.fromHost():
+	case !l.FromHost():
 		h.fromWorker(l)
 	case l.Raw != nil:
 		require.True(h.t, h.injected)
 	default:
-		h.fromHost(decode(h.t, l.record()))
+		h.fromHost(decode(h.t, l.Record()))
 	}
 }
 
 // fromWorker gives our host a frame of the worker's, with the id of our call.
-func (h *hostReplay) fromWorker(l line) {
+func (h *hostReplay) fromWorker(l protocoltest.Line) {
 	h.t.Helper()
-	m := decode(h.t, l.record())
+	m := decode(h.t, l.Record())
 	if r, ok := m.(Response); ok {
 		if ours, ok := h.ids[string(r.ID)]; ok {
 			r.ID = json.RawMessage(ours)
@@ -361,14 +312,7 @@ func (h *hostReplay) end() {
 	if !h.injected {
 		require.Zero(h.t, h.dropped[DroppedUnknown])
 	}
-	completed := 0
-	for _, e := range h.d.Step(now, protocol.Closed{}, nil) {
-		if done, ok := e.(protocol.Complete); ok {
-			completed++
-			require.Equal(h.t, protocol.CodeOutcomeUnknown, protocol.CodeOf(done.Err))
-		}
-	}
-	require.Equal(h.t, len(h.waiting), completed)
+	protocoltest.WantLost(h.t, h.d, len(h.waiting))
 }
 
-var now = time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
+var now = protocoltest.Now

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
 // TestReplay_worker puts our Worker in the place of the recorded SDK worker.
@@ -43,7 +44,7 @@ type workerReplay struct {
 	waiting map[string]protocol.CallID
 }
 
-func newWorkerReplay(t *testing.T, lines []line) *workerReplay {
+func newWorkerReplay(t *testing.T, lines []protocoltest.Line) *workerReplay {
 	t.Helper()
 	return &workerReplay{
 		t: t, w: NewWorker(WorkerSettings{Hooks: reportedHooks(lines)}),
@@ -53,7 +54,7 @@ func newWorkerReplay(t *testing.T, lines []line) *workerReplay {
 
 // reportedHooks are the hooks that the recorded plugin had. The SDK never reports
 // handleWebhook.
-func reportedHooks(lines []line) (names []string) {
+func reportedHooks(lines []protocoltest.Line) (names []string) {
 	reported := false
 	for _, l := range lines {
 		reported = eachItem(member(member(l.Frame, "result"), "supportedMethods"), func(value json.RawMessage) {
@@ -70,13 +71,13 @@ func reportedHooks(lines []line) (names []string) {
 	return names
 }
 
-func (w *workerReplay) line(l line) {
+func (w *workerReplay) line(l protocoltest.Line) {
 	w.t.Helper()
-	if l.fromHost() {
-		w.fromHost(l.record())
+	if l.FromHost() {
+		w.fromHost(l.Record())
 		return
 	}
-	switch m := decode(w.t, l.record()).(type) {
+	switch m := decode(w.t, l.Record()).(type) {
 	case Response:
 		w.answer(m)
 	case Request:

@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/airi-host/airi-host/internal/logtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type bench struct {
 	*Files
 	t    *testing.T
-	told lockedBuffer // what the host's log says
+	told logtest.Buffer // what the host's log says
 	n    int
 }
 
@@ -84,23 +85,6 @@ func numbered(n int) (messages []string) {
 		messages = append(messages, fmt.Sprint("message ", i))
 	}
 	return messages
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // faultyDisk fails, or is stuck, while it is told to.
