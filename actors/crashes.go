@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -122,11 +123,17 @@ const (
 
 // crashReason is what is said of the capabilities of a plugin that crashed.
 func crashReason(plugin string, err error, next time.Time) string {
-	why := strings.TrimPrefix(err.Error(), "plugin "+plugin+": ")
-	if next.IsZero() {
-		return fmt.Sprintf("plugin %s failed: %s", plugin, why)
+	how, why := " crashed: ", err.Error()
+	if f, ok := errors.AsType[*formerCrash](err); ok {
+		how, why = " crashed before this host began: ", f.last
+	} else if next.IsZero() {
+		how = " failed: "
 	}
-	return fmt.Sprintf("plugin %s crashed: %s; the next try is at %s", plugin, why, next.UTC().Format(nextTryFormat))
+	text := "plugin " + plugin + how + strings.TrimPrefix(why, "plugin "+plugin+": ")
+	if !next.IsZero() {
+		text += "; the next try is at " + next.UTC().Format(nextTryFormat)
+	}
+	return text
 }
 
 const nextTryFormat = "2006-01-02T15:04:05.000Z07:00"

@@ -46,6 +46,8 @@ type handle struct {
 	calls, callErrors atomic.Uint64
 	// up tells that it answers calls: it is ready, or degraded.
 	up atomic.Bool
+	// former tells that it was never started, since its plugin crashed under the former host.
+	former atomic.Bool
 	// draining tells that the session is being stopped: no call may begin, and the
 	// last one that ends tells the session.
 	draining atomic.Bool

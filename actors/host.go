@@ -53,6 +53,8 @@ type Host struct {
 	news news
 	// pool holds calls that are over, to be used again.
 	pool sync.Pool
+	// formers counts the sessions of plugins that crashed under the former host.
+	formers atomic.Int64
 	// nextIndex numbers sessions.
 	nextIndex atomic.Int64
 

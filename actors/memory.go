@@ -1,8 +1,10 @@
 package actors
 
 import (
-	"errors"
+	"strings"
 	"time"
+
+	"github.com/airi-host/airi-host/lifecycle"
 )
 
 // CrashMemory keeps how plugins have crashed from one host to the next, for
@@ -36,6 +38,11 @@ type CrashRecord struct {
 //	                  the time comes that was planned
 //	anything else     starts; the crashes in a row are counted on
 //
+// What the manifest of one that fails so offers is announced all the same, and then
+// withdrawn or degraded with the reason, as after a crash under this host. What it would
+// say only once it runs is not known: who calls for something that nobody offers is told
+// of those plugins.
+//
 // Whatever a host does while it shuts down is not remembered: its plugins are stopped by
 // nobody's hand.
 
@@ -52,8 +59,13 @@ func (p *supervisor) former(m begin) error {
 	if m.start == nil || !m.start.Resume || !p.crashes.lies(time.Now()) {
 		return nil
 	}
-	return errors.New("it crashed before this host began: " + p.crashes.record().LastCrash)
+	return &formerCrash{last: p.crashes.record().LastCrash}
 }
+
+// formerCrash is what a session fails of whose plugin crashed under the former host.
+type formerCrash struct{ last string }
+
+func (e *formerCrash) Error() string { return "it crashed before this host began: " + e.last }
 
 // watchSteadiness has it remembered when the crashes are forgiven that were before.
 func (p *supervisor) watchSteadiness() {
@@ -129,4 +141,35 @@ func (c *crashes) settle(now time.Time) bool {
 	}
 	c.info.InARow = 0
 	return true
+}
+
+// mostInherited is how many plugins a caller is told of that may offer what nobody does.
+const mostInherited = 8
+
+// inherited says which plugins are down since a crash under the former host, and when
+// they are tried again: nobody knows all that they offer. "" where there are none.
+func (h *Host) inherited() string {
+	if h.formers.Load() == 0 {
+		return ""
+	}
+	var all []string
+	for _, who := range h.handles() {
+		at, _ := who.watch()
+		if !who.former.Load() || at.phase != lifecycle.Failed {
+			continue
+		}
+		one := "plugin " + who.Plugin + " crashed before this host began, and says all that it offers only when it runs"
+		switch at.comeback {
+		case planned:
+			one += nextTry(at.nextTry, time.Now())
+		case due:
+			one += "; it is about to be started"
+		default:
+			one += "; it was given up: start it by hand"
+		}
+		if all = append(all, one); len(all) == mostInherited {
+			break
+		}
+	}
+	return strings.Join(all, "; ")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/plugin"
@@ -211,5 +212,72 @@ func TestMemory_stopsAPluginThatWaitsForItsTime(t *testing.T) {
 		time.Sleep(time.Hour)
 		require.Zero(t, m.born())
 		require.Equal(t, CrashRecord{Crashes: 1, LastCrash: "EOF"}, n.Recall("far"))
+	})
+}
+
+// declares is a manifest that says itself what its plugin offers, and needs no run for it.
+func declares() *manifest.Manifest {
+	return farManifest(func(m *manifest.Manifest) {
+		m.Paperclip = &manifest.Paperclip{Tools: []manifest.PaperclipTool{{Name: "t"}}}
+		m.Host.Offers = []capability.Key{"model:own"}
+	})
+}
+
+func TestMemory_whatAPluginThatIsDownDeclaresIsAnnouncedWithTheReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &crashNotes{}
+		next := time.Now().Add(time.Minute)
+		n.Remember("far", CrashRecord{Crashes: 1, InARow: 1, LastCrash: "EOF", NextRestart: next})
+		m := remembering(t, n, steady)
+		m.keys = []string{"tool:t"}
+		call := func(c protocol.Call) error {
+			_, err := m.host.Invoke(t.Context(), c)
+			return err
+		}
+		_, err := m.host.Start(t.Context(), declares(), StartOptions{Resume: true})
+		require.EqualError(t, err, "it crashed before this host began: EOF")
+		settle()
+		require.Zero(t, m.born())
+		reason := "plugin far crashed before this host began: EOF; the next try is at " + next.UTC().Format(nextTryFormat)
+		for _, key := range []capability.Key{"tool:t", "model:own"} {
+			offers := m.host.snapshot().Get(key)
+			require.Len(t, offers, 1, key)
+			require.Equal(t, lifecycle.CapDegraded, offers[0].State, key)
+			require.Equal(t, reason, offers[0].Reason, key)
+		}
+		wantCode(t, call(protocol.Call{Key: "tool:t"}), protocol.CodeNotReady,
+			"tool:t of plugin far is not ready: failed (it crashed before this host began: EOF); the next try is in 1m0s")
+		wantCode(t, call(protocol.Call{Key: "tool:other"}), protocol.CodeNotFound,
+			"nobody offers tool:other: plugin far crashed before this host began, and says all that it offers only when it runs; the next try is in 1m0s")
+
+		waits := m.begins(protocol.Call{Key: "tool:t", Wait: true, Deadline: time.Now().Add(time.Hour)})
+		time.Sleep(time.Minute)
+		require.NoError(t, (<-waits).err)
+		settle()
+		wantPhase(t, m.host, "far", lifecycle.Ready)
+		require.Equal(t, lifecycle.CapReady, m.host.snapshot().Get("tool:t")[0].State)
+		require.Equal(t, lifecycle.CapWithdrawn, m.host.snapshot().Get("model:own")[0].State, "it did not keep that promise")
+		wantCode(t, call(protocol.Call{Key: "tool:other"}), protocol.CodeNotFound, "nobody offers tool:other")
+	})
+}
+
+func TestMemory_whatAPluginThatWasGivenUpDeclaresIsWithdrawnWithTheReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &crashNotes{}
+		n.Remember("far", CrashRecord{Crashes: 9, InARow: 9, GivenUp: true, LastCrash: "EOF"})
+		m := remembering(t, n, steady)
+		_, err := m.host.Start(t.Context(), declares(), StartOptions{Resume: true})
+		require.Error(t, err)
+		settle()
+		_, err = m.host.Invoke(t.Context(), protocol.Call{Key: "tool:t"})
+		wantCode(t, err, protocol.CodeNotReady, "tool:t of plugin far is not ready: failed (it crashed before this host began: EOF)")
+		_, err = m.host.Invoke(t.Context(), protocol.Call{Key: "tool:other"})
+		wantCode(t, err, protocol.CodeNotFound,
+			"nobody offers tool:other: plugin far crashed before this host began, and says all that it offers only when it runs; it was given up: start it by hand")
+		_, err = m.host.Stop(t.Context(), wantPhase(t, m.host, "far", lifecycle.Failed).ID)
+		require.NoError(t, err)
+		require.Empty(t, m.host.snapshot().Get("tool:t"))
+		_, err = m.host.Invoke(t.Context(), protocol.Call{Key: "tool:t"})
+		wantCode(t, err, protocol.CodeNotFound, "nobody offers tool:t")
 	})
 }

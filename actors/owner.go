@@ -159,6 +159,9 @@ func (h *Host) notFound(err error, c protocol.Call) error {
 	if c.Plugin == "" && h.mayBeUndeclared(c) {
 		e.Message += ": if a plugin has it that announces no such thing, name the plugin"
 	}
+	if down := h.inherited(); c.Plugin == "" && down != "" {
+		e.Message += ": " + down
+	}
 	if _, ok := errors.AsType[*capability.NotReadyError](err); ok {
 		e.Code, e.Message = protocol.CodeNotReady, err.Error()
 		return e

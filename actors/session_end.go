@@ -245,6 +245,9 @@ func (s *session) retire() {
 }
 
 func (s *session) stopped() {
+	if s.h.former.CompareAndSwap(true, false) {
+		s.host.formers.Add(-1)
+	}
 	if !s.replaced { // else the supervisor forgets it when there is the next one
 		s.host.forget(s.h)
 	}

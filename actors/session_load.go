@@ -19,6 +19,9 @@ func (s *session) onLoad(m load) {
 	}
 	s.loadReply, s.resume = m.reply, m.resume
 	if m.former != nil {
+		s.h.former.Store(true)
+		s.host.formers.Add(1)
+		s.offerKnown() // so that who calls it is told when it is tried again
 		s.crash(m.former, true)
 		return
 	}
