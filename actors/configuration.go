@@ -188,6 +188,20 @@ func (h *Host) CommitConfiguration(ctx context.Context, session string, c protoc
 	return h.request(ctx, who, func(reply chan<- error) any { return configure{c, reply, true} })
 }
 
+// SessionConfiguration returns the configuration that a session has; ok is false where it
+// has none, or an empty one that nobody gave it, or is not there.
+func (h *Host) SessionConfiguration(session string) (c protocol.Config, ok bool) {
+	who := h.find(session)
+	if who == nil {
+		return protocol.Config{}, false
+	}
+	has := who.config.Load()
+	if has == nil {
+		return protocol.Config{}, false
+	}
+	return *has, true
+}
+
 // TellsCompanies tells whether plugins of a dialect are told the configurations of single
 // tenants beside their own.
 func (h *Host) TellsCompanies(dialect string) bool {

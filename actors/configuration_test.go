@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,6 +122,39 @@ func TestConfiguration_isRefusedWhereItHasNoPlace(t *testing.T) {
 		require.Error(t, err)
 		try(lifecycle.Failed)
 	})
+}
+
+func TestConfiguration_aSessionOnItsWayOutSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHost(t, plugin.Define("a").OnStop(lasts(time.Second)))
+		info := startReady(t, h, manifestFor("a"))
+		over := begun(func() (SessionInfo, error) { return h.Stop(t.Context(), info.ID) })
+		require.Equal(t, lifecycle.Ready, h.Sessions()[0].Phase)
+		for what, err := range map[string]error{
+			"takes no configuration":     second(h.ApplyConfiguration(t.Context(), info.ID, protocol.Config{})),
+			"takes no configuration ":    second(h.CommitConfiguration(t.Context(), info.ID, protocol.Config{Full: []byte(`{}`)})),
+			"asks for no configuration ": second(h.MarkConfigurationNeeded(t.Context(), info.ID, "x")),
+		} {
+			wantCode(t, err, protocol.CodeNotReady, "plugin a is being stopped and "+strings.TrimSpace(what)+": its session is ending")
+			require.ErrorIs(t, err, ErrEnding)
+		}
+		require.NoError(t, (<-over).err)
+		_, has := h.SessionConfiguration(info.ID)
+		require.False(t, has)
+	})
+}
+
+func second(_ SessionInfo, err error) error { return err }
+
+func TestConfiguration_aSessionThatFailsSaysSoUntilItsPhaseDoes(t *testing.T) {
+	s := &session{h: &handle{Origin: Origin{Plugin: "a"}}, phase: lifecycle.Ready}
+	require.NoError(t, s.leavingWithout("sleeps"))
+	s.end = failing
+	wantCode(t, s.leavingWithout("sleeps"), protocol.CodeNotReady, "plugin a has just failed and sleeps: its session is ending")
+	s.phase = lifecycle.Failed
+	require.NoError(t, s.leavingWithout("sleeps"))
+	s.end = stopping
+	require.Error(t, s.leavingWithout("sleeps"))
 }
 
 func TestConfiguration_askedForWhileInitRuns(t *testing.T) {

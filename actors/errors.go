@@ -13,6 +13,10 @@ var errGone = &protocol.Error{Code: protocol.CodeCancelled, Message: "the sessio
 // ErrShutdown tells that the host has been shut down, or is about to be.
 var ErrShutdown = errors.New("the host is shut down")
 
+// ErrEnding tells that a session takes nothing any more: it is being stopped, or has just
+// failed. It is in the chain of an error with protocol.CodeNotReady.
+var ErrEnding = errors.New("its session is ending")
+
 func failure(code protocol.Code, plugin, message string) *protocol.Error {
 	return &protocol.Error{Code: code, Plugin: plugin, Message: message}
 }

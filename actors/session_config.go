@@ -17,6 +17,10 @@ func (s *session) onConfigure(m configure) {
 		s.askConfiguration("its configuration is being changed", false)
 		s.shut(unconfigured(s.h.Plugin), nil)
 	}
+	if err := s.leavingWithout("takes no configuration"); err != nil {
+		reply(m.reply, err)
+		return
+	}
 	open := s.phase == lifecycle.Configured || lifecycle.Session.Can(s.phase, lifecycle.SessionConfigured)
 	if s.end != living || !open {
 		reply(m.reply, inReferenceWords("Session %s cannot accept configuration during phase %s.", s.h.Session, s.phase))
@@ -35,7 +39,24 @@ func (s *session) onConfigure(m configure) {
 	s.applyConfig(m.config)
 }
 
+// leavingWithout refuses what comes while the session is on its way out; nil where it is
+// not, and where it has failed for good: there its phase says so.
+func (s *session) leavingWithout(what string) error {
+	how := "is being stopped"
+	switch {
+	case s.end == living, s.phase == lifecycle.Failed && s.end == failing:
+		return nil
+	case s.end == failing:
+		how = "has just failed"
+	}
+	return &protocol.Error{Code: protocol.CodeNotReady, Plugin: s.h.Plugin, Message: "plugin " + s.h.Plugin + " " + how + " and " + what, Err: ErrEnding}
+}
+
 func (s *session) onNeedConfiguration(m needConfiguration) {
+	if err := s.leavingWithout("asks for no configuration"); err != nil {
+		reply(m.reply, err)
+		return
+	}
 	if s.end != living || !lifecycle.Session.Can(s.phase, lifecycle.SessionConfigurationNeeded) {
 		reply(m.reply, inReferenceWords("Session %s cannot move to configuration-needed from %s.", s.h.Session, s.phase))
 		return

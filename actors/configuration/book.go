@@ -161,10 +161,10 @@ func told(r Kept) Configuration {
 	return Configuration{Plugin: r.Plugin, Company: r.Company, Revision: r.Revision, Source: FromStore, Value: r.Value, At: r.At}
 }
 
-// Start says how a plugin is started for a company: with its configuration, where there is
-// one.
+// Start says how a plugin is started for a company: with the configuration that is in force,
+// where there is one, also while its former session tries another.
 func (b *Book) Start(plugin, company string) actors.StartOptions {
-	return startWith(b.answer(plugin, company))
+	return startWith(b.InForce(plugin, company))
 }
 
 func startWith(c Configuration) actors.StartOptions {

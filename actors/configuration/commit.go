@@ -44,7 +44,9 @@ func (s *step) commit(ctx context.Context) (kept Kept, warnings []string, err er
 	switch {
 	case err == nil && !concerned:
 		return kept, s.tellCompany(ctx), nil
-	case err != nil && concerned:
+	case err == nil:
+		return kept, s.catchUp(ctx, after), nil
+	case concerned && !isEnding(err): // else it never had it, or has it no more
 		err = errors.Join(err, s.giveBack(before))
 	}
 	return kept, nil, err
@@ -66,9 +68,13 @@ func (s *step) give(ctx context.Context, now actors.SessionInfo, c Configuration
 	name := s.next.Plugin
 	switch now.Phase {
 	case lifecycle.Ready, lifecycle.Degraded, lifecycle.ConfigurationNeeded:
-		now, err = s.Host.CommitConfiguration(ctx, now.ID, configOf(c))
+		given := now.ID
+		now, err = s.Host.CommitConfiguration(ctx, given, configOf(c))
+		err = s.meanwhile(ctx, given, err)
 	case failed:
+		before := now.ID
 		now, err = s.Host.Start(ctx, s.man, startWith(c))
+		err = s.overtaken(before, err)
 	case "", stopped:
 		return nil
 	default:
@@ -80,6 +86,41 @@ func (s *step) give(ctx context.Context, now actors.SessionInfo, c Configuration
 	}
 	return &protocol.Error{Code: protocol.CodeConfiguration, Plugin: name, Message: sentence(
 		"plugin "+name+" has not taken the configuration, and is "+string(now.Phase), now.Reason)}
+}
+
+// meanwhile says why a session did not take its configuration, where that is because it was
+// stopped.
+func (s *step) meanwhile(ctx context.Context, session string, err error) error {
+	if err == nil || isEnding(err) {
+		return err
+	}
+	now := s.newest(s.next.Plugin)
+	stops := protocol.CodeOf(err) == protocol.CodeCancelled && ctx.Err() == nil && now.Phase != failed
+	if !stops && now.ID == session {
+		return err
+	}
+	return s.ended("was stopped meanwhile")
+}
+
+// overtaken says why a plugin was not started with its configuration, where that is because
+// somebody else has started it since.
+func (s *step) overtaken(session string, err error) error {
+	if now := s.newest(s.next.Plugin); err == nil || now.ID == session || now.ID == "" || now.Phase == failed {
+		return err
+	}
+	return s.ended("was started by somebody else meanwhile")
+}
+
+func (s *step) ended(how string) error {
+	return &protocol.Error{
+		Code: protocol.CodeNotReady, Plugin: s.next.Plugin, Err: actors.ErrEnding,
+		Message: "plugin " + s.next.Plugin + " " + how + ", and has what was in force before: repeat the change",
+	}
+}
+
+// isEnding tells that a plugin was not given a configuration since it, or the host, ends.
+func isEnding(err error) bool {
+	return errors.Is(err, actors.ErrEnding) || errors.Is(err, actors.ErrShutdown)
 }
 
 func isUp(phase lifecycle.State) bool { return phase == lifecycle.Ready || phase == lifecycle.Degraded }
@@ -95,7 +136,7 @@ func (s *step) giveBack(before Configuration) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), giveBackTime)
 	defer cancel()
-	if err := s.give(ctx, now, before); err != nil && wasUp {
+	if err := s.give(ctx, now, before); err != nil && wasUp && !isEnding(err) {
 		return fmt.Errorf("its former configuration could not be given back: %w", err)
 	}
 	return nil

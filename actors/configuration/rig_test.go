@@ -23,9 +23,14 @@ type memory struct {
 	mu     sync.Mutex
 	all    []Kept
 	broken error
+	// before is called before something is kept; nil for nothing.
+	before func()
 }
 
 func (m *memory) SetConfiguration(_ context.Context, base int64, k Kept) (Kept, error) {
+	if m.before != nil {
+		m.before()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.broken != nil {
@@ -60,6 +65,8 @@ type rig struct {
 	seen []string
 	// validate and setup are what it does, by a configuration's members; nil for nothing.
 	validate, setup func(ctx context.Context, config map[string]any) error
+	// stop is its stop hook; nil for none.
+	stop func(context.Context)
 }
 
 func newRig(t *testing.T) *rig {
@@ -95,6 +102,11 @@ func (r *rig) plugin() *plugin.Definition {
 		r.mu.Unlock()
 		if r.setup != nil {
 			return r.setup(ctx, config)
+		}
+		return nil
+	}).OnStop(func(ctx context.Context, _ *plugin.Session) error {
+		if r.stop != nil {
+			r.stop(ctx)
 		}
 		return nil
 	}).OnValidate(func(ctx context.Context, _ *plugin.Session, text json.RawMessage) error {
