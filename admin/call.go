@@ -91,7 +91,6 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return invalid("Content-Type: expected application/json")
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.limits.BodyTime)) // in tests there may be no connection
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.limits.Body))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return invalid("the body is larger than %d bytes, the limit", s.limits.Body)
@@ -99,7 +98,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	if err != nil {
 		return invalid("reading the body: %v", err)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // what follows is ended by its own limits
+	unbounded(w, r)
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {

@@ -2,15 +2,22 @@ package admin
 
 import (
 	"container/list"
+	"context"
+	"io"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // limited is a listener that has so many connections at a time. The next one takes the
-// place of the one that has been idle for longest, so that clients which only hold
+// place of the one that is waited for longest, so that clients which only hold
 // connections lock nobody out; where all are at work, it waits for one of them.
+//
+// A connection is at work while its request is being answered. It is waited for before it
+// has sent a whole head of a request, and while the body of one does not come: bytes that
+// trickle in make it no younger.
 type limited struct {
 	net.Listener
 	most int
@@ -19,7 +26,7 @@ type limited struct {
 
 	mu   sync.Mutex
 	open int
-	// idle has those that wait for a request, the longest first.
+	// idle has those that are waited for, the longest first.
 	idle list.List
 	// room has an element when there may be some.
 	room   chan struct{}
@@ -89,32 +96,107 @@ type connection struct {
 	net.Conn
 	of *limited
 
-	// These are under the listener's lock: gone tells that it was closed, idle is its place
-	// among those that wait for a request.
-	gone bool
-	idle *list.Element
+	// These are under the listener's lock: gone tells that it was closed, kept that it is no
+	// more the server's, idle is its place among those that are waited for, since when.
+	gone  bool
+	kept  bool
+	idle  *list.Element
+	since time.Time
 }
 
-// follow is for http.Server.ConnState. One that has sent nothing yet is idle, too.
+// follow is for http.Server.ConnState. A state that says that bytes have come says nothing:
+// whoever has sent some of a request is waited for all the same.
 func follow(c net.Conn, state http.ConnState) {
-	if one, ok := c.(*connection); ok {
-		one.rest(state == http.StateNew || state == http.StateIdle)
+	one, ok := c.(*connection)
+	if !ok {
+		return
+	}
+	switch state {
+	case http.StateNew, http.StateIdle:
+		one.await(time.Now())
+	case http.StateHijacked:
+		one.work()
+		one.keep()
+	default: // it is closed, or working marks it
 	}
 }
 
-// rest notes whether it waits for a request.
-func (c *connection) rest(idle bool) {
+// connectionKey is that of a request's connection in its context.
+type connectionKey struct{}
+
+// withConnection is for http.Server.ConnContext.
+func withConnection(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, c)
+}
+
+// working marks a connection as being at work while its request is being answered. What
+// comes of it behind that, such as a body that nobody has read, is waited for.
+func working(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, ok := r.Context().Value(connectionKey{}).(*connection)
+		if !ok { // in tests
+			next.ServeHTTP(w, r)
+			return
+		}
+		c.work()
+		defer func() { c.await(time.Now()) }()
+		if r.ContentLength != 0 {
+			r.Body = &body{r.Body, c, time.Now()}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// body is that of a request, whose connection is waited for since its head was there.
+type body struct {
+	io.ReadCloser
+	of    *connection
+	since time.Time
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	b.of.await(b.since)
+	defer b.of.work()
+	return b.ReadCloser.Read(p)
+}
+
+// await notes that it is waited for, since a time.
+func (c *connection) await(since time.Time) {
 	l := c.of
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c.leaveIdle()
-	if idle && !c.gone {
-		c.idle = l.idle.PushBack(c)
-		l.look()
+	if c.gone || c.kept {
+		return
 	}
+	c.since = since
+	before := l.idle.Back()
+	for before != nil && before.Value.(*connection).since.After(since) { //nolint:forcetypeassert // there are no others
+		before = before.Prev()
+	}
+	if before == nil {
+		c.idle = l.idle.PushFront(c)
+	} else {
+		c.idle = l.idle.InsertAfter(c, before)
+	}
+	l.look()
 }
 
-// leaveIdle takes it from those that are idle. The listener's lock is held.
+// work notes that it is at work.
+func (c *connection) work() {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.leaveIdle()
+}
+
+// keep has it at work until it is closed.
+func (c *connection) keep() {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.kept = true
+}
+
+// leaveIdle takes it from those that are waited for. The listener's lock is held.
 func (c *connection) leaveIdle() {
 	if c.idle != nil {
 		c.of.idle.Remove(c.idle)

@@ -70,7 +70,8 @@ type Limits struct {
 	// next is refused as overloaded: 256. Followers is how many may follow: 64.
 	Requests, Followers int
 	// Connections is how many there may be at one listener: 512. The next takes the place
-	// of the one that has waited longest for a request; where none does, it waits.
+	// of the one that has been waited for longest, for a request, the rest of one, or its
+	// body; where all requests are there, it waits.
 	Connections int
 	// FollowLines is how many lines may wait for one follower, FollowBytes how many
 	// bytes they may have, beside one line: 4096 and 1 MiB.
@@ -83,7 +84,7 @@ type Limits struct {
 	Command time.Duration
 	// HeaderBytes is how long the header of a request may be: 16 KiB.
 	HeaderBytes int
-	// HeaderTime is how long that may take to come, BodyTime the body of a call, and
+	// HeaderTime is how long that may take to come, BodyTime the body, and
 	// AnswerTime is how long one who asks may take to read what they are answered at once:
 	// 5 s, 30 s, 30 s. IdleTime is how long a connection is kept for the next request: 1 min.
 	HeaderTime, BodyTime, AnswerTime, IdleTime time.Duration
@@ -159,11 +160,12 @@ func (s *Server) begin() {
 // Shutdown. It returns at once; the listener is the server's from now on.
 func (s *Server) Serve(l net.Listener, g Guard) {
 	server := &http.Server{
-		Handler:           s.contained(s.handler(g)),
+		Handler:           working(s.contained(s.handler(g))),
 		ReadHeaderTimeout: s.limits.HeaderTime,
 		IdleTimeout:       s.limits.IdleTime,
 		MaxHeaderBytes:    s.limits.HeaderBytes,
 		BaseContext:       func(net.Listener) context.Context { return s.alive },
+		ConnContext:       withConnection,
 		ConnState:         follow,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
@@ -228,6 +230,7 @@ func (s *Server) contained(next http.Handler) http.Handler {
 			s.log.Error("the control API panicked", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
 			answerFailure(w, Failure{Code: codeInternal, Message: "the host's control API panicked; its log says where"})
 		}()
+		bodyBy(w, r, time.Now().Add(s.limits.BodyTime)) // whoever reads it, or nobody but the server
 		next.ServeHTTP(&paced{w, s.limits.AnswerTime}, r)
 	})
 }
