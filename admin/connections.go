@@ -102,6 +102,8 @@ type connection struct {
 	kept  bool
 	idle  *list.Element
 	since time.Time
+	// place is the sort of the place that its request holds; "" for none.
+	place string
 }
 
 // follow is for http.Server.ConnState. A state that says that bytes have come says nothing:
@@ -139,7 +141,10 @@ func working(next http.Handler) http.Handler {
 			return
 		}
 		c.work()
-		defer func() { c.await(time.Now()) }()
+		defer func() {
+			placed(r, "")
+			c.await(time.Now())
+		}()
 		if r.ContentLength != 0 {
 			r.Body = &body{r.Body, c, time.Now()}
 		}

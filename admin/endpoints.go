@@ -113,7 +113,7 @@ func (e *endpoints) ask(w http.ResponseWriter, r *http.Request, to destination, 
 	case to.state != lifecycle.CapReady:
 		return e.unready(to)
 	}
-	leave, err := e.enter(w, to.plugin)
+	leave, err := e.enter(w, r, to.plugin)
 	if err != nil {
 		return err
 	}
@@ -136,24 +136,21 @@ func (e *endpoints) ask(w http.ResponseWriter, r *http.Request, to destination, 
 }
 
 // enter takes a place of a plugin's; what it returns leaves it.
-func (e *endpoints) enter(w http.ResponseWriter, plugin string) (leave func(), err error) {
+func (e *endpoints) enter(w http.ResponseWriter, r *http.Request, plugin string) (leave func(), err error) {
 	full := func(limit int, whose string) error {
 		w.Header().Set("Retry-After", "1")
 		return &protocol.Error{Code: codeOverloaded, Plugin: plugin, Message: fmt.Sprintf(
 			"plugin %s: %d requests to %s are being served, the limit: try again later", plugin, limit, whose)}
 	}
-	select {
-	case e.all <- struct{}{}:
-	default:
+	if !e.Server.enter(r.Context(), e.all, func(place string) bool { return !ofAPI(place) }) {
 		return nil, full(e.All, "plugins' endpoints")
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.each[plugin] >= e.Each {
+	if !e.take(plugin) {
 		<-e.all
+		e.breakOff(func(place string) bool { return place == plugin }) // for whoever comes next
 		return nil, full(e.Each, "its endpoints")
 	}
-	e.each[plugin]++
+	placed(r, plugin)
 	return func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -162,6 +159,17 @@ func (e *endpoints) enter(w http.ResponseWriter, plugin string) (leave func(), e
 		}
 		<-e.all
 	}, nil
+}
+
+// take counts one more of a plugin's, if there is room.
+func (e *endpoints) take(plugin string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.each[plugin] >= e.Each {
+		return false
+	}
+	e.each[plugin]++
+	return true
 }
 
 // find looks for what a path names: its first part is the plugin's name, the rest is the

@@ -81,7 +81,13 @@ var (
 // startWeb runs a host with the plugin web, and others that have no endpoints.
 func startWeb(t testing.TB, g Guard, limits Endpoints) *running {
 	t.Helper()
-	r := startGuarded(t, Options{Endpoints: limits, Plugins: []string{"talker", "web", "@acme/web"}}, g)
+	return startWebWith(t, g, Options{Endpoints: limits})
+}
+
+func startWebWith(t testing.TB, g Guard, opts Options) *running {
+	t.Helper()
+	opts.Plugins = []string{"talker", "web", "@acme/web"}
+	r := startGuarded(t, opts, g)
 	for _, name := range []string{"web", "@acme/web"} {
 		_, err := r.host.Start(t.Context(), manifestFor(name), actors.StartOptions{})
 		require.NoError(t, err)

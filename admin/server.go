@@ -129,9 +129,10 @@ type Server struct {
 
 	mu      sync.Mutex
 	servers []*http.Server
+	limited []*limited
 	down    bool
 	serving sync.WaitGroup
-	// pushed counts idle connections that made room for others.
+	// pushed counts connections that were waited for, and made room for others.
 	pushed atomic.Uint64
 }
 
@@ -175,9 +176,10 @@ func (s *Server) Serve(l net.Listener, g Guard) {
 		_ = l.Close() // nobody is to connect
 		return
 	}
-	s.servers = append(s.servers, server)
+	bounded := limit(l, s.limits.Connections, &s.pushed)
+	s.servers, s.limited = append(s.servers, server), append(s.limited, bounded)
 	s.serving.Go(func() {
-		if err := server.Serve(limit(l, s.limits.Connections, &s.pushed)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(bounded); !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("the control API has stopped listening", "address", l.Addr().String(), "error", err)
 		}
 	})
@@ -240,18 +242,22 @@ func (s *Server) contained(next http.Handler) http.Handler {
 func (s *Server) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != pathHealth {
-			select {
-			case s.requests <- struct{}{}:
-				defer func() { <-s.requests }()
-			default:
+			if !s.enter(r.Context(), s.requests, ofAPI) {
 				answerFailure(w, Failure{Code: codeOverloaded, Message: fmt.Sprintf(
 					"%d requests are being answered, the limit: try again later", s.limits.Requests)})
 				return
 			}
+			defer func() { <-s.requests }()
+			placed(r, placeAPI)
 		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// placeAPI is the place of a request to the API; all others are plugins', by their names.
+const placeAPI = "/"
+
+func ofAPI(place string) bool { return place == placeAPI }
 
 // HostInfo says who answers.
 type HostInfo struct {
