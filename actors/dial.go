@@ -44,8 +44,26 @@ func (h *Host) dial(ctx context.Context, who *handle, d protocol.Dialect, entry 
 	}
 	p := newPeer(h, who, d, conn)
 	p.worker = worker
+	h.warnLimits(who, worker)
 	go p.read()
 	return p, nil
+}
+
+// warnLimits tells, once a start, which limits that were asked for the system does not
+// hold a worker to, and why.
+func (h *Host) warnLimits(who *handle, worker *process.Process) {
+	if worker == nil {
+		return
+	}
+	var missing []string
+	for _, l := range worker.Containment().Limits {
+		if !l.InForce {
+			missing = append(missing, l.String())
+		}
+	}
+	if len(missing) > 0 {
+		h.log.Warn("the worker runs without limits that were asked for", who.attrs(), "limits", missing)
+	}
 }
 
 // cannotRun is why a plugin is not started: its ecosystem's dialect is none of those

@@ -64,7 +64,7 @@ func cgroupPath(pid string) (path string, ok bool) {
 // whose it is, so that one of a dead host can be told.
 func newCgroup(base string, m marker) (*cgroup, error) {
 	if base == "" {
-		own, err := ownCgroup()
+		own, err := workersCgroup()
 		if err != nil {
 			return nil, err
 		}
@@ -98,16 +98,16 @@ func (c *cgroup) write(name, value string) error {
 	return errors.Join(err, f.Close())
 }
 
-// limit sets a limit. If the group lacks the controller, it is asked for in the
-// group above, which works only while no process is in that one.
+// limit sets a limit. If the group lacks the controller, the group above is asked to
+// give it.
 func (c *cgroup) limit(controller, name string, value int64) error {
 	err := c.write(name, strconv.FormatInt(value, 10))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	above := &cgroup{dir: filepath.Dir(c.dir)}
-	if err := above.write("cgroup.subtree_control", "+"+controller); err != nil {
-		return fmt.Errorf("the %s controller of cgroup v2 is not to be had in %s: %w", controller, above.dir, reasonOf(err))
+	if err := above.give(controller); err != nil {
+		return fmt.Errorf("the %s controller of cgroup v2 is not to be had in %s: %w", controller, above.dir, err)
 	}
 	return c.write(name, strconv.FormatInt(value, 10))
 }
@@ -141,12 +141,7 @@ func (c *cgroup) populated() bool { return c.count("cgroup.events", "populated")
 func (c *cgroup) living() []int {
 	var pids []int
 	c.walk(func(dir string) {
-		procs, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
-		for field := range bytes.FieldsSeq(procs) {
-			if pid, err := strconv.Atoi(string(field)); err == nil {
-				pids = append(pids, pid)
-			}
-		}
+		pids = append(pids, (&cgroup{dir: dir}).own()...)
 	})
 	return pids
 }

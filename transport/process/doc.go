@@ -105,6 +105,20 @@
 // limits are in force, and why others are not. An exit that a limit has caused says so
 // in [ExitStatus].
 //
+// Memory and processes are limited by controllers of cgroup v2, which a group gives to
+// those below it only while no process is in itself. Where the host is alone in its group,
+// with what it has started, as below a systemd service with Delegate=yes, it moves into a
+// group below that, airi-host.self, when the first such limit is asked for, and not
+// before; workers' groups stay beside it. It moves nobody else: in a group that it shares, a
+// login session say, the limit is not in force.
+//
+//	airi-host.service        gives memory and pids to those below
+//	├─ airi-host.self        the host
+//	├─ airi-host.4026…       a worker, and all that it starts
+//	└─ airi-host.4026…       another
+//
+// DelegateSubgroup=airi-host.self, from systemd 254 on, has it start there.
+//
 // # Logs
 //
 // What a worker logs is always read, whatever the owner does with it, so that a

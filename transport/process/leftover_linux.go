@@ -139,8 +139,8 @@ func (s *sweep) addCgroups(marks map[int]marker) {
 			s.cgroups[dir] = true
 		}
 	}
-	own, _ := ownCgroup()
-	for _, dir := range deadCgroups(own) {
+	base, _ := workersCgroup()
+	for _, dir := range deadCgroups(base) {
 		if _, owner, _ := parseCgroupName(dir); owner == digest(s.owner) {
 			s.cgroups[dir] = true
 		}
@@ -182,8 +182,8 @@ func command(pid int) string {
 // removeCgroups removes the cgroups that were emptied, and those that dead hosts
 // had left empty, whoever owned them.
 func (s *sweep) removeCgroups() {
-	own, _ := ownCgroup()
-	for _, dir := range deadCgroups(own) {
+	base, _ := workersCgroup()
+	for _, dir := range deadCgroups(base) {
 		s.cgroups[dir] = true
 	}
 	for dir := range s.cgroups {

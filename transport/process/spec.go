@@ -65,9 +65,9 @@ type Spec struct {
 	Reach Reach
 
 	// Cgroup is a directory of cgroup v2 below which the worker gets one of its own.
-	// Empty means the one that the host is in. The limits of memory and processes
-	// need one that holds no process itself and has these controllers: below a
-	// systemd service, that is what Delegate=yes with DelegateSubgroup= prepares.
+	// Empty means the one that the host was started in. The limits of memory and
+	// processes need one that has these controllers and holds no process itself, but
+	// for the host's own, which are moved; see the package's text.
 	Cgroup string
 
 	// Adopt makes the host's process the parent of its orphans, on Linux, from the

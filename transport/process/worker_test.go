@@ -61,6 +61,7 @@ func init() {
 		"adopting":     adopting,
 		"init":         initLike,
 		"burn":         burn,
+		"limiting":     limiting,
 	}
 }
 
