@@ -50,6 +50,9 @@ const (
 	// SettingRefused: a plugin does not take its configuration, and goes on with what
 	// it had.
 	SettingRefused SettingEffect = "refused"
+	// SettingFailed: it is in force but for a plugin that was to begin anew with it, and has
+	// not: Message says why.
+	SettingFailed SettingEffect = "failed"
 	// SettingHidden: something goes before it, so that it changes nothing.
 	SettingHidden SettingEffect = "hidden"
 )

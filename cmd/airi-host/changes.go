@@ -26,6 +26,7 @@ var changes = []change{
 	{"plugins.*.config", admin.SettingApplied, "", ""},
 	{"plugins.*.companies.*.config", admin.SettingApplied, "", ""},
 	{"plugins.*.folders.**", admin.SettingApplied, "", ""},
+	{"plugins.*.grants", admin.SettingApplied, "at once: a plugin that runs with others of Paperclip's or elizaOS's is reloaded", ""},
 	{"plugins.*.**", admin.SettingNextStart, "from its next start on", ""},
 	{"restart.*", admin.SettingApplied, "from the next crash on", ""},
 	{"limits.logLines", admin.SettingRestart, "", ""},

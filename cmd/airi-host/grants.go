@@ -32,6 +32,8 @@ type grants struct {
 
 	// known holds a *granted by plugin, which is replaced and never changed.
 	known sync.Map
+	// born holds an atBirth by plugin.
+	born sync.Map
 	// writing is held while the store and known change.
 	writing sync.Mutex
 }
@@ -66,6 +68,7 @@ func (g *grants) forget(plugin string) {
 	g.writing.Lock()
 	defer g.writing.Unlock()
 	g.known.Delete(plugin)
+	g.born.Delete(plugin)
 }
 
 func (g *grants) get(plugin string) granted {
@@ -323,22 +326,14 @@ func (a approvals) Decide(ctx context.Context, plugin string, d admin.GrantDecis
 	}
 	now := a.grants.told(plugin)
 	a.TellGrants(actors.Granted{Origin: actors.Origin{Plugin: plugin}, Grants: now.Granted, New: fresh, Waiting: now.Waiting})
-	session := a.standing(plugin)
-	if session == "" || !slices.ContainsFunc(fresh, func(grant string) bool { return !strings.HasPrefix(grant, manifest.InvokePrefix) }) {
+	session, stands := a.standing(plugin)
+	if !stands || !slices.ContainsFunc(fresh, func(grant string) bool { return !strings.HasPrefix(grant, manifest.InvokePrefix) }) {
 		return now, nil
 	}
-	if _, err := a.reload(ctx, plugin, session); err != nil {
+	if _, err := a.reload(ctx, plugin, session.ID); err != nil {
 		return admin.Grants{}, fmt.Errorf("plugin %s has the grants now, and was not reloaded: %w", plugin, err)
 	}
 	return now, nil
-}
-
-// standing is the id of a plugin's session, "" if it has none.
-func (a approvals) standing(plugin string) string {
-	if one, err := a.Inspect(plugin); err == nil {
-		return one.ID
-	}
-	return ""
 }
 
 // waiting are the grants that a plugin waits for.

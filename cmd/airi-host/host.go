@@ -139,7 +139,7 @@ func (c *cli) hostOptions(h *house, st *state, once bool) actors.Options {
 func (c *cli) dialects(h *house, st *state) []protocol.Dialect {
 	policy := func() ecosystems.Policy {
 		p := c.settings.now().policy()
-		p.Grants, p.Denied = st.grants.of, st.deniedEliza
+		p.Grants, p.Denied = st.grants.begin, st.deniedEliza
 		return p
 	}
 	return ecosystems.Dialects(h.roster.get, policy, func(dialect, method string) bool {

@@ -54,9 +54,10 @@ func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 		return r.problems(err), nil
 	}
 	otherToken := r.f.guards.Swap(&guard).Token != guard.Token
-	before := r.inForce()
+	before, granted := r.inForce(), r.granted()
 	r.apply(old, next)
-	report := r.report(old, next, otherToken, r.renew(ctx, old, before))
+	came := outcomes{configs: r.renew(ctx, old, before), grants: r.regrant(ctx, granted)}
+	report := r.report(old, next, otherToken, came)
 	for _, one := range report.Changes {
 		r.h.log.Info("a setting has changed", "field", one.Field, "effect", string(one.Effect), "note", one.Message)
 	}
@@ -131,30 +132,46 @@ func (r *reloader) renew(ctx context.Context, old *settings, before map[string]o
 	return came
 }
 
+// outcomes are what has come of other settings of plugins, by plugin.
+type outcomes struct {
+	configs, grants map[string]admin.SettingChange
+}
+
+// rest are the outcomes that no change of a file accounts for: of what had failed before.
+func (o outcomes) rest() (list []admin.SettingChange) {
+	for _, of := range []struct {
+		field string
+		came  map[string]admin.SettingChange
+	}{{"config", o.configs}, {"grants", o.grants}} {
+		for _, name := range slices.Sorted(maps.Keys(of.came)) {
+			one := of.came[name]
+			one.Field = manifest.FieldOf("plugins", name, of.field)
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
 // report says what has come of each change.
-func (r *reloader) report(old, next *settings, otherToken bool, configs map[string]admin.SettingChange) admin.SettingsReload {
+func (r *reloader) report(old, next *settings, otherToken bool, came outcomes) admin.SettingsReload {
 	report := admin.SettingsReload{}
 	report.File, _ = r.c.settingsFile(false)
 	for _, one := range manifest.ChangedSettings(old.text, next.text) {
-		report.Changes = append(report.Changes, r.changed(one, configs))
+		report.Changes = append(report.Changes, r.changed(one, came))
 	}
 	if otherToken && !slices.ContainsFunc(report.Changes, isToken) {
 		report.Changes = append(report.Changes, admin.SettingChange{
 			Field: "listen.token", Effect: admin.SettingApplied, Message: "there is another one in the same place",
 		})
 	}
-	for _, name := range slices.Sorted(maps.Keys(configs)) { // those that were refused before
-		one := admin.SettingChange{Field: manifest.FieldOf("plugins", name, "config"), Effect: configs[name].Effect, Message: configs[name].Message}
-		report.Changes = append(report.Changes, one)
-	}
+	report.Changes = append(report.Changes, came.rest()...)
 	return report
 }
 
 func isToken(one admin.SettingChange) bool { return strings.HasPrefix(one.Field, "listen.token.") }
 
-// changed is what has come of one change; what it says of a plugin's configuration is
-// taken out of configs.
-func (r *reloader) changed(one manifest.SettingsChange, configs map[string]admin.SettingChange) admin.SettingChange {
+// changed is what has come of one change; what it says of a plugin is taken out of came.
+func (r *reloader) changed(one manifest.SettingsChange, came outcomes) admin.SettingChange {
 	what, _ := changeOf(one.Path)
 	told := admin.SettingChange{Field: one.Field, Effect: what.effect, Message: what.told()}
 	switch {
@@ -165,16 +182,27 @@ func (r *reloader) changed(one manifest.SettingsChange, configs map[string]admin
 	case one.Path[0] == "plugins" && !slices.Contains(r.h.roster.list(), one.Path[1]):
 		told.Effect, told.Message = admin.SettingHidden, "there is no such plugin here: is the name right?"
 	case one.Path[0] == "plugins" && one.Path[len(one.Path)-1] == "config":
-		came, ok := configs[one.Path[1]]
 		if r.h.configs.InForce(one.Path[1], companyOf(one.Path)).Source == configuration.FromStore {
-			came, ok = setByHand(one.Path[1]), true
+			came.configs[one.Path[1]] = setByHand(one.Path[1])
 		}
-		if ok {
-			delete(configs, one.Path[1])
-			told.Effect, told.Message = came.Effect, came.Message
-		}
+		take(&told, came.configs, one.Path[1])
+	case isGrants(one.Path):
+		told.Message = "" // what runs has them, or nothing of it runs
+		take(&told, came.grants, one.Path[1])
 	}
 	return told
+}
+
+// take moves what has come of a plugin's setting into what is told.
+func take(told *admin.SettingChange, came map[string]admin.SettingChange, plugin string) {
+	if one, ok := came[plugin]; ok {
+		delete(came, plugin)
+		told.Effect, told.Message = one.Effect, one.Message
+	}
+}
+
+func isGrants(path []string) bool {
+	return len(path) == 3 && path[0] == "plugins" && path[2] == "grants"
 }
 
 // companyOf is the company in plugins.NAME.companies.COMPANY.config, or "".

@@ -13,7 +13,8 @@ const reloadText = `
 
 Without a NAME the host reads its file of settings again, as at a SIGHUP where there is no terminal:
 what can change is changed, and for each field that has changed it is said what came of it. The
-configuration of a plugin is offered to it while it runs. A file with problems changes nothing.`
+configuration of a plugin is offered to it while it runs; one that has to begin anew for its grants
+is reloaded. A file with problems changes nothing.`
 
 // reloadCommand reloads plugins or, without any, the settings.
 func (c *cli) reloadCommand() *cobra.Command {
@@ -40,7 +41,7 @@ func (c *cli) reloadCommand() *cobra.Command {
 }
 
 // printReload tells what has come of each change. Problems are a failure, and so is a
-// plugin that refuses what is now in the file.
+// plugin that refuses what is now in the file, or fails with it.
 func (c *cli) printReload(report admin.SettingsReload) (err error) {
 	if len(report.Problems) > 0 {
 		problems := make(manifest.Problems, len(report.Problems))
@@ -56,7 +57,7 @@ func (c *cli) printReload(report admin.SettingsReload) (err error) {
 			c.encode(settingLine{"setting", one})
 		}
 		c.say("%s", printable(one.Field+": "+sentence(cameOf[one.Effect], one.Message)))
-		if one.Effect == admin.SettingRefused {
+		if one.Effect == admin.SettingRefused || one.Effect == admin.SettingFailed {
 			err = errFailed
 		}
 	}
@@ -72,6 +73,7 @@ var cameOf = map[admin.SettingEffect]string{
 	admin.SettingNextStart: "waits",
 	admin.SettingRestart:   "waits",
 	admin.SettingRefused:   "refused",
+	admin.SettingFailed:    "failed",
 	admin.SettingHidden:    "no effect",
 }
 
