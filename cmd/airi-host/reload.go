@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -67,11 +68,25 @@ func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 // read reads settings and all that they name and that can be wrong.
 func (r *reloader) read() (*settings, admin.Guard, error) {
 	next, err := r.c.settled(false)
+	if err == nil && next.text == nil && r.c.settings.now().text != nil {
+		err = r.gone()
+	}
 	if err != nil {
 		return nil, admin.Guard{}, err
 	}
 	guard, err := r.f.guardOf(next)
 	return next, guard, err
+}
+
+// gone is what is wrong where there was a file of settings, and is none: that nobody
+// restricts anything any more has to be said.
+func (r *reloader) gone() error {
+	dir, err := r.c.stateOf()
+	if err != nil {
+		return err
+	}
+	return &settingsError{manifest.Problems{{File: filepath.Join(dir, settingsName), Message: "it is gone, and its settings are still in force: " +
+		"put it back, or write an empty object, {}, in its place, which stands for the defaults"}}}
 }
 
 // apply puts settings in force, but for the plugins' configurations.
