@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 const approveText = `Show which grants a plugin of the running host asks for and has not, and give it those.
@@ -18,7 +21,7 @@ for more later, it goes on with what it had: the rest waits for this command, an
 it is denied. What is approved holds at once; a plugin that has to begin anew for that is reloaded.
 
 With --deny the plugin is left with what it has, and what waits is refused until it is approved all
-the same. What the host's settings list as plugins.NAME.grants goes before all that.
+the same. What the host's settings list as plugins.NAME.grants goes before all that: it is changed there.
 
 With --output json there is one line, {"event":"grants",…}.`
 
@@ -39,16 +42,14 @@ func (c *cli) approveCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				c.printGrants(before)
 				open := openGrants(before, deny)
 				if show || len(open) == 0 {
-					c.endGrants(before)
-					return nil
+					c.printGrants(before)
+					return unlisted(before, show || deny)
 				}
 				now, err := host.Decide(ctx, args[0], admin.GrantDecision{Deny: deny, Seen: open})
 				if err == nil {
-					c.endGrants(now)
-					c.printDecided(now, deny)
+					c.printDecided(now, open, deny)
 				}
 				return err
 			})
@@ -86,9 +87,30 @@ func (c *cli) printGrants(g admin.Grants) {
 	for _, one := range g.Waiting {
 		c.say("  + %s  waits for approval", printable(one))
 	}
-	for _, one := range g.Refused {
-		c.say("  - %s  was refused", printable(one))
+	why := "was refused"
+	if g.Source == "settings" {
+		why = notListed(g.Plugin)
 	}
+	for _, one := range g.Refused {
+		c.say("  - %s  %s", printable(one), printable(why))
+	}
+	c.endGrants(g)
+}
+
+// notListed says why a plugin has not what it asks for, where the settings list what it
+// has, and what to do.
+func notListed(plugin string) string {
+	return "not in " + manifest.FieldOf("plugins", plugin, "grants") + " of the settings: change it there"
+}
+
+// unlisted is the error of approving what the settings do not list, unless that is no
+// matter.
+func unlisted(g admin.Grants, noMatter bool) error {
+	if noMatter || g.Source != "settings" || len(g.Refused) == 0 {
+		return nil
+	}
+	return &protocol.Error{Code: protocol.CodeInvalid, Plugin: g.Plugin, Message: fmt.Sprintf(
+		"plugin %s: %s: %s, and have it read by 'airi-host reload'", g.Plugin, strings.Join(g.Refused, ", "), notListed(g.Plugin))}
 }
 
 // endGrants is the line for machines.
@@ -98,10 +120,13 @@ func (c *cli) endGrants(g admin.Grants) {
 	}
 }
 
-func (c *cli) printDecided(now admin.Grants, deny bool) {
+// printDecided tells what was decided, and what the plugin has by that.
+func (c *cli) printDecided(now admin.Grants, what []string, deny bool) {
+	c.endGrants(now)
+	done, then := "is given", "has all that it asks for now"
 	if deny {
-		c.say("%s goes on with what it has", printable(now.Plugin))
-		return
+		done, then = "is refused", "goes on with what it has"
 	}
-	c.say("%s has all that it asks for now", printable(now.Plugin))
+	c.say("%s", printable(now.Plugin+" "+done+" "+strings.Join(what, ", ")))
+	c.say("%s %s", printable(now.Plugin), then)
 }
