@@ -30,6 +30,8 @@ type SettingProblem struct {
 type SettingChange struct {
 	// Field is its path in the file, e.g. "log.level".
 	Field string `json:"field"`
+	// Plugin is whose setting it is; "" for the host's own.
+	Plugin string `json:"plugin,omitempty"`
 	// Effect says what has come of it.
 	Effect SettingEffect `json:"effect"`
 	// Message says more, or is "".

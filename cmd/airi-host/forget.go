@@ -115,6 +115,9 @@ func (s *state) forget(ctx context.Context, plugin, company string, logs logRemo
 		gone.Removed[removedLogs] = int64(files)
 	}
 	s.grants.forget(plugin)
+	if len(gone.Removed) == 0 {
+		return gone, nil // nothing was done
+	}
 	s.trail.Add(services.Record{
 		Action: "forget", EntityType: kindOf(plugin), EntityID: plugin + company, Message: "what was kept was removed by hand",
 	})

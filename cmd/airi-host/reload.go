@@ -52,7 +52,9 @@ func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 	old := r.c.settings.now()
 	next, guard, err := r.read()
 	if err != nil {
-		return r.problems(err), nil
+		report := r.problems(err)
+		r.keep(report)
+		return report, nil
 	}
 	otherToken := r.f.guards.Swap(&guard).Token != guard.Token
 	before, granted := r.inForce(), r.granted()
@@ -62,6 +64,7 @@ func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 	for _, one := range report.Changes {
 		r.h.log.Info("a setting has changed", "field", one.Field, "effect", string(one.Effect), "note", one.Message)
 	}
+	r.keep(report)
 	return report, nil
 }
 
@@ -160,7 +163,7 @@ func (o outcomes) rest() (list []admin.SettingChange) {
 	}{{"config", o.configs}, {"grants", o.grants}} {
 		for _, name := range slices.Sorted(maps.Keys(of.came)) {
 			one := of.came[name]
-			one.Field = manifest.FieldOf("plugins", name, of.field)
+			one.Field, one.Plugin = manifest.FieldOf("plugins", name, of.field), name
 			list = append(list, one)
 		}
 	}
@@ -189,29 +192,32 @@ func isToken(one admin.SettingChange) bool { return strings.HasPrefix(one.Field,
 func (r *reloader) changed(one manifest.SettingsChange, came outcomes) admin.SettingChange {
 	what, _ := changeOf(one.Path)
 	told := admin.SettingChange{Field: one.Field, Effect: what.effect, Message: what.told()}
+	if one.Path[0] == "plugins" && len(one.Path) > 1 {
+		told.Plugin = one.Path[1]
+	}
 	switch {
 	case what.flag != "" && r.f.listen.was(what.flag):
 		told.Effect, told.Message = admin.SettingHidden, "--"+what.flag+" goes before it"
 	case what.flag == "log-level" && debugs(debugWire):
 		told.Effect, told.Message = admin.SettingHidden, "AIRI_HOST_DEBUG=wire goes before it"
-	case one.Path[0] == "plugins" && !slices.Contains(r.h.roster.list(), one.Path[1]):
+	case told.Plugin != "" && !slices.Contains(r.h.roster.list(), told.Plugin):
 		told.Effect, told.Message = admin.SettingHidden, "there is no such plugin here: is the name right?"
-	case one.Path[0] == "plugins" && one.Path[len(one.Path)-1] == "config":
-		if r.h.configs.InForce(one.Path[1], companyOf(one.Path)).Source == configuration.FromStore {
-			came.configs[one.Path[1]] = setByHand(one.Path[1])
+	case told.Plugin != "" && one.Path[len(one.Path)-1] == "config":
+		if r.h.configs.InForce(told.Plugin, companyOf(one.Path)).Source == configuration.FromStore {
+			came.configs[told.Plugin] = setByHand(told.Plugin)
 		}
-		take(&told, came.configs, one.Path[1])
+		take(&told, came.configs)
 	case isGrants(one.Path):
 		told.Message = "" // what runs has them, or nothing of it runs
-		take(&told, came.grants, one.Path[1])
+		take(&told, came.grants)
 	}
 	return told
 }
 
 // take moves what has come of a plugin's setting into what is told.
-func take(told *admin.SettingChange, came map[string]admin.SettingChange, plugin string) {
-	if one, ok := came[plugin]; ok {
-		delete(came, plugin)
+func take(told *admin.SettingChange, came map[string]admin.SettingChange) {
+	if one, ok := came[told.Plugin]; ok {
+		delete(came, told.Plugin)
 		told.Effect, told.Message = one.Effect, one.Message
 	}
 }

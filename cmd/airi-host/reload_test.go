@@ -308,8 +308,8 @@ func TestReloader_offersConfigurations(t *testing.T) {
 	report, err := r.reload(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []admin.SettingChange{
-		{Field: "plugins.picky.config", Effect: admin.SettingHidden, Message: "what was set by 'airi-host config set picky' goes before it"},
-		{Field: "plugins.picky.companies.globex.config", Effect: admin.SettingApplied},
+		{Field: "plugins.picky.config", Plugin: "picky", Effect: admin.SettingHidden, Message: "what was set by 'airi-host config set picky' goes before it"},
+		{Field: "plugins.picky.companies.globex.config", Plugin: "picky", Effect: admin.SettingApplied},
 	}, report.Changes)
 	require.JSONEq(t, `{"a": 7}`, string(p.configs.Value("picky", "globex")))
 }
