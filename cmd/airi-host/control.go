@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -125,12 +127,56 @@ func dialControl(ctx context.Context, dir string) (conn net.Conn, err error) {
 func clientOf(dir string) *admin.Client {
 	return admin.NewClient(func(ctx context.Context) (net.Conn, error) {
 		conn, err := dialControl(ctx, dir)
-		if nobodyListens(err) {
-			return nil, &protocol.Error{Code: protocol.CodeNotFound, Message: fmt.Sprintf(
-				"no host runs here (%s): start one with 'airi-host run DIR…', or name the directory of one with --state", dir)}
-		}
-		return conn, err
+		return conn, toldOfControl(err, dir)
 	})
+}
+
+// toldOfControl is an error of dialControl with what to do.
+func toldOfControl(err error, dir string) error {
+	switch {
+	case nobodyListens(err):
+		return &protocol.Error{Code: protocol.CodeNotFound, Message: fmt.Sprintf(
+			"no host runs here (%s): start one with 'airi-host run DIR…', or name the directory of one with --state", dir)}
+	case errors.Is(err, fs.ErrPermission):
+		return &protocol.Error{Code: protocol.CodeDenied, Message: fmt.Sprintf(
+			"the control socket %s: permission denied: %s", filepath.Join(dir, controlName), asOwner(dir))}
+	}
+	return err
+}
+
+// asOwner says as whom a host can be asked: only its own user can open what is in its
+// state directory.
+func asOwner(dir string) string {
+	for _, path := range []string{filepath.Join(dir, controlName), dir} {
+		if id, ok := ownerOf(path); ok {
+			name, word := userCalled(id)
+			return fmt.Sprintf("it is for user %s alone: run this as the host's user, e.g. sudo -u %s airi-host ps --state %s", name, word, dir)
+		}
+	}
+	return "run this as the host's user, e.g. sudo -u USER airi-host ps --state " + dir
+}
+
+// ownerOf is the user who owns a file, if that is to be seen.
+func ownerOf(path string) (id uint32, ok bool) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0, false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return stat.Uid, true
+}
+
+// userCalled is a user's name, and the word by which sudo knows him; one without a name
+// goes by his number.
+func userCalled(id uint32) (name, word string) {
+	number := strconv.FormatUint(uint64(id), 10)
+	if known, err := user.LookupId(number); err == nil {
+		return known.Username, known.Username
+	}
+	return number, "'#" + number + "'"
 }
 
 // maxSocketPath is how long the path of a socket may be, in bytes, on the least of the
