@@ -61,6 +61,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		return nil, err
 	}
 	c.settings.tellUnknown(list, log)
+	st.tellOpen(log)
 	h := &house{
 		log: log, node: &bridge.Node{Program: c.settings.Runtimes.Node}, roster: newRoster(list, c.manifests(true)),
 		configs: &st.configs, grants: &st.grants,

@@ -77,7 +77,7 @@ func (c *cli) openState(ctx context.Context, once bool) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkStateDir(st.dir, log); err != nil {
+	if err := checkStateDir(st.dir); err != nil {
 		return nil, err
 	}
 	if st.db, err = openStore(ctx, st.dir, c.settings.now().store()); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCheckStateDir(t *testing.T) {
+func TestStateDir_isItsUsersAlone(t *testing.T) {
 	for mode, want := range map[fs.FileMode]struct{ refused, told string }{
 		0o700: {},
 		0o755: {told: "mode=0755 remedy=\"chmod 700 "},
@@ -24,12 +24,13 @@ func TestCheckStateDir(t *testing.T) {
 		require.NoError(t, os.Mkdir(dir, 0o700))
 		require.NoError(t, os.Chmod(dir, mode))
 		var said bytes.Buffer
-		err := checkStateDir(dir, slog.New(slog.NewTextHandler(&said, nil)))
-		if want.refused == "" {
-			require.NoError(t, err)
-		} else {
+		err := checkStateDir(dir)
+		if want.refused != "" {
 			require.ErrorContains(t, err, "the state directory "+dir+" "+want.refused)
+			continue
 		}
+		require.NoError(t, err)
+		(&state{dir: dir}).tellOpen(slog.New(slog.NewTextHandler(&said, nil)))
 		if want.told == "" {
 			require.Empty(t, said.String())
 		} else {
@@ -37,5 +38,5 @@ func TestCheckStateDir(t *testing.T) {
 			require.Contains(t, said.String(), want.told)
 		}
 	}
-	require.NoError(t, checkStateDir(filepath.Join(t.TempDir(), "away"), nil), "it is made")
+	require.NoError(t, checkStateDir(filepath.Join(t.TempDir(), "away")), "it is made")
 }
