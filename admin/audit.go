@@ -60,7 +60,14 @@ func (s *Server) getAudit(w http.ResponseWriter, r *http.Request) error {
 	if s.opts.Audit == nil {
 		return invalid("this host keeps no audit records: give it a state directory that stays, with --state")
 	}
+	one, unknown := s.find(search.Plugin)
+	if unknown == nil {
+		search.Plugin = one.Plugin // it may have been a session's id
+	}
 	all, err := s.opts.Audit(r.Context(), search)
+	if err == nil && len(all) == 0 && search.Plugin != "" && search.Before == 0 {
+		err = unknown // a name may be right that nobody has any more: records outlive their plugin
+	}
 	if err != nil {
 		return err
 	}

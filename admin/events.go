@@ -166,16 +166,25 @@ func kindsOf(list string) (kinds actors.Kind, err error) {
 		return keptKinds, nil
 	}
 	for name := range strings.SplitSeq(list, ",") {
-		one, ok := kindNames[name]
-		if !ok {
-			return 0, invalid("?kind=%s: expected some of phase, waiting, capability, dropped, restart, grants, configuring, with commas between them", list)
+		i := slices.Index(EventKinds(), name)
+		if i < 0 {
+			return 0, invalid("?kind=%s: expected some of %s, with commas between them", list, strings.Join(EventKinds(), ", "))
 		}
-		kinds |= one
+		kinds |= eventKinds[i]
 	}
 	return kinds, nil
 }
 
-var kindNames = map[string]actors.Kind{
-	"phase": actors.KindPhase, "waiting": actors.KindWaiting, "capability": actors.KindCapability,
-	"dropped": actors.KindDropped, "restart": actors.KindRestart, "grants": actors.KindGrants, "configuring": actors.KindConfiguration,
+// eventKinds are the kinds of events that can be asked for.
+var eventKinds = []actors.Kind{
+	actors.KindPhase, actors.KindWaiting, actors.KindCapability, actors.KindDropped, actors.KindRestart, actors.KindGrants, actors.KindConfiguration,
+}
+
+// EventKinds are the names of the kinds of events that can be asked for.
+func EventKinds() []string {
+	names := make([]string, len(eventKinds))
+	for i, one := range eventKinds {
+		names[i] = one.String()
+	}
+	return names
 }

@@ -84,6 +84,9 @@ func TestServer_searchesTheAudit(t *testing.T) {
 	var asked AuditSearch
 	r := start(t, Options{Metrics: NewMetrics(), AuditCounts: func() AuditCounts { return AuditCounts{Dropped: 7} }, Audit: func(_ context.Context, s AuditSearch) ([]AuditRecord, error) {
 		asked = s
+		if s.Company == "nobody" {
+			return nil, nil
+		}
 		return []AuditRecord{{Number: 3, Action: "stop"}}, nil
 	}})
 	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -91,6 +94,11 @@ func TestServer_searchesTheAudit(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []AuditRecord{{Number: 3, Action: "stop"}}, all)
 	require.Equal(t, AuditSearch{Plugin: "p", Company: "c", Since: since, Before: 9, Limit: 2}, asked)
+	_, err = r.Audit(t.Context(), AuditSearch{Plugin: "p", Company: "nobody"})
+	require.EqualError(t, err, "no plugin and no session is called p; there are: talker", "nor has it records")
+	none, err := r.Audit(t.Context(), AuditSearch{Plugin: "p", Company: "nobody", Before: 7})
+	require.NoError(t, err)
+	require.Empty(t, none, "those that were asked for before were the last")
 	for query, want := range map[string]string{
 		"since=now": "expected a time", "before=x": "expected the number of a record", "limit=1001": "expected a number from 0 to 1000",
 		"user=me": "there is no such parameter here",

@@ -142,10 +142,37 @@ func (s *Server) getCapabilities(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if q.kind != "" && !slices.Contains(capability.Kinds(), capability.Kind(q.kind)) {
+		return invalid("?kind=%s: expected one of %s", q.kind, join(capability.Kinds()))
+	}
+	if q.plugin, err = s.owner(q.plugin); err != nil {
+		return err
+	}
 	list := slices.DeleteFunc(s.host.Offers(), func(o capability.Offer) bool {
 		return q.plugin != "" && o.Owner.Plugin != q.plugin || q.kind != "" && string(o.Key.Kind()) != q.kind
 	})
 	return answer(w, http.StatusOK, CapabilityList{slices.Concat([]capability.Offer{}, list)})
+}
+
+// owner is whose offers are asked for: a plugin, by its name or a session's id, or the
+// host; "" is for all.
+func (s *Server) owner(name string) (string, error) {
+	if name == "" || name == capability.HostOwner.Plugin {
+		return name, nil
+	}
+	one, err := s.find(name)
+	if err != nil {
+		return "", &protocol.Error{Code: codeNotFound, Message: fmt.Sprintf("%v, and the host itself, %s", err, capability.HostOwner.Plugin)}
+	}
+	return one.Plugin, nil
+}
+
+func join(kinds []capability.Kind) string {
+	names := make([]string, len(kinds))
+	for i, one := range kinds {
+		names[i] = string(one)
+	}
+	return strings.Join(names, ", ")
 }
 
 // command makes an order to a plugin a handler.

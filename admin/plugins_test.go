@@ -66,11 +66,16 @@ func TestServer_listsCapabilities(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 6)
 	require.Equal(t, lifecycle.CapReady, all[0].State)
-	for _, none := range [][2]string{{"other", ""}, {"", "action"}} {
+	for _, none := range [][2]string{{"airi-host", ""}, {"", "action"}} {
 		list, err := r.Capabilities(t.Context(), none[0], none[1])
 		require.NoError(t, err)
 		require.Empty(t, list)
 	}
+	_, err = r.Capabilities(t.Context(), "other", "")
+	require.EqualError(t, err, "no plugin and no session is called other; there are: talker, and the host itself, airi-host")
+	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
+	_, err = r.Capabilities(t.Context(), "", "foo")
+	require.ErrorContains(t, err, "?kind=foo: expected one of tool, model, ")
 }
 
 func TestServer_stopsStartsAndReloads(t *testing.T) {

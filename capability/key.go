@@ -45,6 +45,14 @@ const (
 	KindEnvironment Kind = "environment"
 )
 
+// Kinds lists the kinds, in the order of their constants.
+func Kinds() []Kind {
+	return []Kind{
+		KindTool, KindModel, KindService, KindAction, KindProvider, KindEvaluator,
+		KindData, KindJob, KindWebhook, KindHTTP, KindEvent, KindEnvironment,
+	}
+}
+
 // Key names a capability: "<kind>:<name>", e.g. "tool:greet" or "http:GET /hello",
 // or an ecosystem's own key as it is. Keys are compared exactly, byte by byte.
 type Key string

@@ -40,6 +40,13 @@ func TestKey_kindAndName(t *testing.T) {
 	}
 }
 
+func TestKinds_areThoseOfKeys(t *testing.T) {
+	require.Len(t, Kinds(), 12)
+	for _, kind := range Kinds() {
+		require.Equal(t, kind, Key(kind+":x").Kind())
+	}
+}
+
 func TestKey_validate(t *testing.T) {
 	tests := []struct {
 		name string

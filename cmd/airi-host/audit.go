@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -47,7 +46,7 @@ func (c *cli) auditCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&opts.company, "company", "", "only what is about this company")
-	cmd.Flags().StringVar(&opts.since, "since", "", "only what is not older: a time span, e.g. 24h, or a moment, e.g. 2026-01-31T12:00:00Z")
+	cmd.Flags().StringVar(&opts.since, "since", "", sinceUsage)
 	cmd.Flags().IntVar(&opts.limit, "limit", 100, "how many, at most 1000")
 	return cmd
 }
@@ -57,17 +56,8 @@ func (o auditOptions) search(plugin string, now time.Time) (s admin.AuditSearch,
 	if o.limit < 1 || o.limit > 1000 {
 		return s, usageError{errors.New("--limit: expected a number from 1 to 1000")}
 	}
-	if o.since == "" {
-		return s, nil
-	}
-	if ago, err := time.ParseDuration(o.since); err == nil && ago > 0 {
-		s.Since = now.Add(-ago)
-		return s, nil
-	}
-	if s.Since, err = time.Parse(time.RFC3339, o.since); err != nil {
-		return s, usageError{fmt.Errorf("--since %q: expected a time span, e.g. 24h, or a moment, e.g. 2026-01-31T12:00:00Z", o.since)}
-	}
-	return s, nil
+	s.Since, err = sinceOf(o.since, now)
+	return s, err
 }
 
 func (c *cli) printAudit(list []admin.AuditRecord) {

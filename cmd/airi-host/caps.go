@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +25,9 @@ func (c *cli) capsCommand() *cobra.Command {
 		Example: "  airi-host caps --kind tool",
 		Args:    c.arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkKind(kind); err != nil {
+				return err
+			}
 			return c.ask(cmd.Context(), func(ctx context.Context, host *admin.Client) error {
 				list, err := host.Capabilities(ctx, plugin, kind)
 				if err == nil {
@@ -32,8 +38,24 @@ func (c *cli) capsCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&plugin, "plugin", "", "only those of this plugin")
-	cmd.Flags().StringVar(&kind, "kind", "", "only those of this kind, e.g. tool")
+	cmd.Flags().StringVar(&kind, "kind", "", "only those of this kind: "+kindList())
 	return cmd
+}
+
+// checkKind looks whether there is that kind of capability; "" is for all.
+func checkKind(kind string) error {
+	if kind == "" || slices.Contains(capability.Kinds(), capability.Kind(kind)) {
+		return nil
+	}
+	return usageError{fmt.Errorf("--kind %q: expected one of %s", kind, kindList())}
+}
+
+func kindList() string {
+	var names []string
+	for _, one := range capability.Kinds() {
+		names = append(names, string(one))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (c *cli) printOffers(list []capability.Offer) {

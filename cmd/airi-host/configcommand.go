@@ -85,7 +85,9 @@ func (c *cli) configHistoryCommand(opts *configOptions) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), func(ctx context.Context, host *admin.Client) error {
 				all, err := host.ConfigurationHistory(ctx, args[0], opts.company)
-				c.printHistory(all)
+				if err == nil {
+					c.printHistory(args[0], opts.company, all)
+				}
 				return err
 			})
 		},
@@ -172,7 +174,14 @@ func (c *cli) printKept(one configuration.Configuration) {
 	c.printWarnings(one.Warnings)
 }
 
-func (c *cli) printHistory(all []configuration.Configuration) {
+func (c *cli) printHistory(plugin, company string, all []configuration.Configuration) {
+	if len(all) == 0 {
+		whose := printable(plugin)
+		if company != "" {
+			whose += " for company " + printable(company)
+		}
+		c.say("%s: none was set; 'airi-host config get' prints the one that is in force", whose)
+	}
 	for _, one := range all {
 		if c.json() {
 			c.encodeAs("configuration", one)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +34,7 @@ func (c *cli) eventsCommand() *cobra.Command {
 		Example: "  airi-host events -f --kind phase,restart",
 		Args:    c.arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkLines(lines); err != nil {
+			if err := cmp.Or(checkLines(lines), checkKinds(kinds)); err != nil {
 				return err
 			}
 			return c.follow(cmd.Context(), follow, func(ctx context.Context, host *admin.Client) error {
@@ -45,8 +47,21 @@ func (c *cli) eventsCommand() *cobra.Command {
 		},
 	}
 	linesFlag(cmd, &lines, &follow)
-	cmd.Flags().StringVar(&kinds, "kind", "", "only some kinds: phase, waiting, capability, dropped, restart, configuring, with commas in between")
+	cmd.Flags().StringVar(&kinds, "kind", "", "only some kinds: "+strings.Join(admin.EventKinds(), ", ")+", with commas in between")
 	return cmd
+}
+
+// checkKinds looks whether there are the kinds of events of a list; "" is for all.
+func checkKinds(list string) error {
+	if list == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(admin.EventKinds(), name) {
+			return usageError{fmt.Errorf("--kind %q: expected some of %s, with commas in between", list, strings.Join(admin.EventKinds(), ", "))}
+		}
+	}
+	return nil
 }
 
 // lineShower shows the lines of a stream: as they come with --output json, else for

@@ -40,8 +40,8 @@ func linesFlag(cmd *cobra.Command, lines *int, follow *bool) {
 }
 
 func checkLines(n int) error {
-	if n <= 0 {
-		return usageError{errors.New("--lines: expected a number above 0")}
+	if n <= 0 || n > mostLines {
+		return usageError{fmt.Errorf("--lines: expected a number from 1 to %d", mostLines)}
 	}
 	return nil
 }
@@ -85,10 +85,13 @@ func (c *cli) logsCommand() *cobra.Command {
 		},
 	}
 	linesFlag(cmd, &o.lines, &o.follow)
-	cmd.Flags().StringVar(&since, "since", "", "leave out what is older: a time, or a duration such as 10m")
+	cmd.Flags().StringVar(&since, "since", "", sinceUsage)
 	cmd.Flags().StringVar(&o.from, "from", "", "read the files of this directory, and ask no host")
 	return cmd
 }
+
+// sinceUsage is what --since takes.
+const sinceUsage = "leave out what is older: a time such as 2026-01-31T12:00:00Z or 2026-01-31, or a duration such as 10m"
 
 // sinceOf reads --since; "" is the zero time.
 func sinceOf(text string, now time.Time) (time.Time, error) {
