@@ -49,8 +49,8 @@ func (e *endpoints) respond(w http.ResponseWriter, to destination, result json.R
 	if err := json.Unmarshal(result, &out); err != nil {
 		return to.fault("result: %v", err)
 	}
-	if out.Status < 200 {
-		return to.fault("result.status: expected the status of an answer, from 200 to 599, got %d", out.Status)
+	if out.Status < protocol.LeastStatus || out.Status > protocol.MostStatus { // whoever has answered in the plugin's place
+		return to.fault("result.status: expected a whole number from %d to %d, got %d", protocol.LeastStatus, protocol.MostStatus, out.Status)
 	}
 	head, encoded, err := e.headers(out.Headers, to)
 	if err != nil {

@@ -342,7 +342,7 @@ func TestEndpoints_answersThatAreTooBold(t *testing.T) {
 		"/inject":   "result.headers.x-a: its value has a line break",
 		"/misnamed": "is not the name of a header",
 		"/many":     "at most 64 of 16384 bytes",
-		"/early":    "from 200 to 599, got 103",
+		"/early":    "expected a whole number from 200 to 599",
 		"/unbase":   "it is not base64",
 		"/fails":    "the password is 7",
 		"/panics":   "panic",

@@ -3,10 +3,10 @@ package admin
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"net"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -140,18 +140,33 @@ func (g Guard) crossed(w http.ResponseWriter, r *http.Request, methods string) b
 	return true
 }
 
-// isLoopbackHost tells whether the Host of a request names this machine's loopback. A
-// page that was brought here by a name of its own, which it has let point to 127.0.0.1,
-// has that name there.
+// isLoopbackHost tells whether the Host of a request names this machine's loopback, as RFC
+// 9110 has it written. A page that was brought here by a name of its own, which it has let
+// point to 127.0.0.1, has that name there.
 func isLoopbackHost(host string) bool {
-	name := host
-	if bare, _, err := net.SplitHostPort(host); err == nil {
-		name = bare
+	name, port, hasPort := strings.Cut(host, ":")
+	inner, bracketed := strings.CutPrefix(host, "[")
+	if bracketed {
+		var closed bool
+		if name, port, closed = strings.Cut(inner, "]"); !closed {
+			return false
+		}
+		if port, hasPort = strings.CutPrefix(port, ":"); !hasPort && port != "" {
+			return false
+		}
 	}
-	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
-	if strings.EqualFold(name, "localhost") {
+	if hasPort && !isPort(port) {
+		return false
+	}
+	if !bracketed && strings.EqualFold(name, "localhost") {
 		return true
 	}
 	addr, err := netip.ParseAddr(name)
-	return err == nil && addr.Unmap().IsLoopback()
+	return err == nil && addr.Is6() == bracketed && addr.Zone() == "" && addr.Unmap().IsLoopback()
+}
+
+// isPort tells whether a text may stand behind a host's colon; that may be nothing.
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && text[0] != '+'
 }

@@ -46,6 +46,31 @@ func TestGuard_letsNoWebPageCommandTheHost(t *testing.T) {
 	}
 }
 
+func TestIsLoopbackHost_readsNamesStrictly(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "LOCALHOST:6121": true, "127.0.0.1": true, "127.255.0.9:1": true, "127.0.0.1:": true,
+		"[::1]": true, "[::1]:65535": true, "[::ffff:127.0.0.1]:80": true, "[0:0:0:0:0:0:0:1]": true,
+
+		"": false, ":6121": false, "[": false, "[]": false, "]": false, "[]:80": false,
+		"[127.0.0.1": false, "127.0.0.1]": false, "[127.0.0.1]": false, "[127.0.0.1]:80": false, "[[::1]]": false,
+		"[::1": false, "::1]": false, "::1": false, "::1:80": false, "[::1]80": false, "[::1]evil.example": false, "[::1].evil.example": false,
+		"[::1%25evil.com]": false, "[::1%evil.com]": false, "[::1%25lo]:80": false, "[fe80::1]": false, "[::2]": false,
+		"[localhost]": false, "localhost.": false, "localhost:80:80": false, "localhost:x": false, "localhost:+1": false, "localhost:65536": false,
+		"127.0.0.1:80@evil.example": false, "127.0.0.1.evil.example": false, "127.1": false, "0127.0.0.1": false, "2130706433": false,
+		" 127.0.0.1": false, "127.0.0.1\x00": false, "128.0.0.1": false,
+	} {
+		require.Equal(t, want, isLoopbackHost(host), "%q", host)
+	}
+}
+
+func TestGuard_refusesANameThatOnlyBeginsLikeThisMachines(t *testing.T) {
+	r := startGuarded(t, Options{}, Guard{Loopback: true})
+	for _, host := range []string{"[127.0.0.1", "[::1%25evil.com]", "[::1%25evil.com]:6121"} {
+		got := tell(t, r.address, "GET "+pathHealth+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n")
+		require.Regexp(t, "^HTTP/1.1 40[03] ", got, host)
+	}
+}
+
 func TestGuard_answersTheBrowserOfAListedPage(t *testing.T) {
 	r := startGuarded(t, Options{}, Guard{Loopback: true, Token: "0123456789abcdef", Origins: []string{"http://localhost:5173"}})
 	status, _ := r.send(t, http.MethodOptions, pathAPI+"/call", "", "Origin", "http://localhost:5173", "Access-Control-Request-Method", "POST")

@@ -97,9 +97,16 @@ type HTTPInput struct {
 	Body json.RawMessage `json:"body"`
 }
 
+// The statuses that an endpoint may answer with: those of an answer, which what goes before
+// one, from 100 to 199, is not.
+const (
+	LeastStatus = 200
+	MostStatus  = 599
+)
+
 // HTTPResult is the answer; its zero value is an empty one of status 200.
 type HTTPResult struct {
-	// Status is from 100 to 599; 0, or none, is 200.
+	// Status is from LeastStatus to MostStatus; 0, or none, is 200.
 	Status int `json:"status,omitempty"`
 	// Headers have one value each.
 	Headers map[string]string `json:"headers,omitempty"`

@@ -121,7 +121,7 @@ var kinds = []kind{
 			values("headers", "The headers.", isText, isArray),
 			member("body", "The body.")),
 		result: object("The response.",
-			namedShape{"status", shape{about: "The status; 200 where nothing is said.", types: []string{isInteger}, least: 100, most: 599}},
+			namedShape{"status", shape{about: "The status; 200 where nothing is said.", types: []string{isInteger}, least: LeastStatus, most: MostStatus}},
 			values("headers", "The headers.", isText),
 			member("body", "The body.")),
 		complete: []string{"status", "200", "headers", "{}", "body", "null"},

@@ -101,8 +101,10 @@ func TestResultOf_namesThePluginAndTheField(t *testing.T) {
 		{"tool", `{"content":[{"text":"a"}]}`, "result.content: expected a string, got an array"},
 		{"provider", `{"values":[]}`, "result.values: expected an object, got an array"},
 		{"http", `{"status":"200"}`, "result.status: expected a whole number, got a string"},
-		{"http", `{"status":99}`, "result.status: expected a whole number from 100 to 599, got another number"},
-		{"http", `{"status":200.5}`, "result.status: expected a whole number from 100 to 599, got another number"},
+		{"http", `{"status":99}`, "result.status: expected a whole number from 200 to 599, got another number"},
+		{"http", `{"status":103}`, "result.status: expected a whole number from 200 to 599, got another number"},
+		{"http", `{"status":600}`, "result.status: expected a whole number from 200 to 599, got another number"},
+		{"http", `{"status":200.5}`, "result.status: expected a whole number from 200 to 599, got another number"},
 		{"http", `{"headers":{"a":["b"]}}`, "result.headers.a: expected a string, got an array"},
 	} {
 		_, err := ResultOf(c.kind, c.kind+":x", "p", json.RawMessage(c.result))
