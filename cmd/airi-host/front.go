@@ -89,8 +89,8 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		Start: func(ctx context.Context, plugin string) (actors.SessionInfo, error) {
 			return h.start(ctx, plugin)
 		},
-		Reload: func(ctx context.Context, plugin, session string) (actors.SessionInfo, error) {
-			return h.reload(ctx, plugin, session)
+		Reload: func(ctx context.Context, plugin, _ string) (actors.SessionInfo, error) {
+			return h.reload(ctx, plugin)
 		},
 	}
 	if h.kept != nil {

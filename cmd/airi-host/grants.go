@@ -326,11 +326,11 @@ func (a approvals) Decide(ctx context.Context, plugin string, d admin.GrantDecis
 	}
 	now := a.grants.told(plugin)
 	a.TellGrants(actors.Granted{Origin: actors.Origin{Plugin: plugin}, Grants: now.Granted, New: fresh, Waiting: now.Waiting})
-	session, stands := a.standing(plugin)
+	_, stands := a.standing(plugin)
 	if !stands || !slices.ContainsFunc(fresh, func(grant string) bool { return !strings.HasPrefix(grant, manifest.InvokePrefix) }) {
 		return now, nil
 	}
-	if _, err := a.reload(ctx, plugin, session.ID); err != nil {
+	if _, err := a.reload(ctx, plugin); err != nil {
 		return admin.Grants{}, fmt.Errorf("plugin %s has the grants now, and was not reloaded: %w", plugin, err)
 	}
 	return now, nil

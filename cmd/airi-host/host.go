@@ -44,6 +44,8 @@ type house struct {
 	telemetry *telemetry
 	// grants are what they are permitted.
 	grants *grants
+	// disabled are those that are not to be started.
+	disabled *disabled
 	// granted is what is to be told of grants once the host is followed.
 	granted []actors.Granted
 	// jobs runs the plugins' jobs; nil where nobody would remember it.
@@ -64,7 +66,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 	st.tellOpen(log)
 	h := &house{
 		log: log, node: &bridge.Node{Program: c.settings.Runtimes.Node}, roster: newRoster(list, c.manifests(true)),
-		configs: &st.configs, grants: &st.grants,
+		configs: &st.configs, grants: &st.grants, disabled: &st.disabled,
 	}
 	taps := debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug)
 	var hidden *hush

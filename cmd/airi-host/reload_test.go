@@ -251,7 +251,7 @@ func pickyReloader(t *testing.T) (p *picky, r *reloader, write func(text string)
 	log, err := c.logger()
 	require.NoError(t, err)
 	p.house = &house{
-		Host: host, log: log, configs: &st.configs, grants: &st.grants, roster: newRoster([]*manifest.Manifest{p.m}, manifest.Options{}), paperclip: &paperclip{st: st},
+		Host: host, log: log, configs: &st.configs, grants: &st.grants, disabled: &st.disabled, roster: newRoster([]*manifest.Manifest{p.m}, manifest.Options{}), paperclip: &paperclip{st: st},
 	}
 	f := &front{listen: listenOptions{by: func(string) bool { return false }}}
 	f.guards.Store(&admin.Guard{})

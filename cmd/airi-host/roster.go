@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // roster has the manifests of the plugins that a host runs, by the plugins' names. One
@@ -155,11 +157,13 @@ func (h *house) start(ctx context.Context, plugin string) (actors.SessionInfo, e
 	if err != nil {
 		return actors.SessionInfo{}, err
 	}
-	return h.Start(ctx, m, h.configs.start(m))
+	return h.begin(ctx, m)
 }
 
-// reload stops a plugin and starts it anew, if its manifest is still good.
-func (h *house) reload(ctx context.Context, plugin, session string) (actors.SessionInfo, error) {
+// reload stops a plugin and starts it anew, if its manifest is still good. The session that
+// it ends is the one that is there when its turn comes: who had the turn before may have
+// started the plugin anew, by an older manifest or with fewer grants.
+func (h *house) reload(ctx context.Context, plugin string) (actors.SessionInfo, error) {
 	release, err := h.roster.hold(ctx, plugin)
 	if err != nil {
 		return actors.SessionInfo{}, err
@@ -169,7 +173,10 @@ func (h *house) reload(ctx context.Context, plugin, session string) (actors.Sess
 	if err != nil {
 		return actors.SessionInfo{}, err
 	}
-	return h.again(ctx, m, session)
+	if now, missing := h.Inspect(plugin); missing == nil && now.Plugin == plugin {
+		return h.again(ctx, m, now.ID)
+	}
+	return h.begin(ctx, m)
 }
 
 // again ends a session and starts its plugin anew.
@@ -177,5 +184,24 @@ func (h *house) again(ctx context.Context, m *manifest.Manifest, session string)
 	if info, err := h.Stop(ctx, session); err != nil {
 		return info, err
 	}
-	return h.Start(ctx, m, h.configs.start(m))
+	return h.begin(ctx, m)
+}
+
+// begin starts a plugin, unless it is disabled by now. Who disables one does not wait for
+// its turn: what was begun meanwhile is stopped here.
+func (h *house) begin(ctx context.Context, m *manifest.Manifest) (actors.SessionInfo, error) {
+	name := m.PluginName()
+	if h.disabled.has(name) {
+		return actors.SessionInfo{}, errDisabled(name)
+	}
+	info, err := h.Start(ctx, m, h.configs.start(m))
+	if info.ID == "" || !h.disabled.has(name) {
+		return info, err
+	}
+	info, err = h.Stop(ctx, info.ID)
+	return info, cmp.Or(err, errDisabled(name))
+}
+
+func errDisabled(plugin string) error {
+	return &protocol.Error{Code: protocol.CodeInvalid, Plugin: plugin, Message: "plugin " + plugin + " is disabled: enable it, which starts it too"}
 }

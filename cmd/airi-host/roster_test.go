@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -10,7 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/plugin"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 func TestRoster_readsManifestsAnew(t *testing.T) {
@@ -71,4 +75,84 @@ func TestRoster_oneAtATimeHasAPlugin(t *testing.T) {
 	others.Wait()
 	require.Equal(t, 10, held)
 	require.Empty(t, r.turns, "what nobody wants is not kept")
+}
+
+// rosterHouse runs a compiled-in plugin named p, whose setup is given the house's state.
+func rosterHouse(t *testing.T, setup func(*state)) (*house, *state) {
+	t.Helper()
+	c := &cli{stateGiven: t.TempDir(), settings: &settings{}, logLevel: "info", err: newOutput(io.Discard), out: newOutput(io.Discard)}
+	st, err := c.openState(t.Context(), false)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "plugin.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{
+		"apiVersion": "v1", "kind": "manifest.plugin.airi.moeru.ai", "name": "p", "entrypoints": {"go": "builtin:p"}}`), 0o600))
+	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{
+		"p": plugin.Define("p").OnSetup(func(context.Context, *plugin.Session) error {
+			setup(st)
+			return nil
+		}),
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, host.Shutdown(context.Background()))
+		require.NoError(t, st.close())
+	})
+	opts := manifest.Options{Builtins: []string{"p"}}
+	return &house{
+		Host: host, configs: &st.configs, disabled: &st.disabled, roster: newRoster(manifest.Discover([]string{file}, opts).Manifests, opts),
+	}, st
+}
+
+func TestHouse_reloadsAsOftenAsItIsAsked(t *testing.T) {
+	setups := make(chan bool, 100)
+	h, _ := rosterHouse(t, func(*state) { setups <- true })
+	_, err := h.start(t.Context(), "p")
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	failed := make(chan error, 20)
+	for range 20 {
+		all.Go(func() {
+			_, err := h.reload(t.Context(), "p")
+			failed <- err
+		})
+	}
+	all.Wait()
+	for range 20 {
+		require.NoError(t, <-failed)
+	}
+	require.Len(t, setups, 21)
+}
+
+func TestHouse_startsNothingThatIsDisabled(t *testing.T) {
+	begun := 0
+	disable := func(*state) {}
+	h, st := rosterHouse(t, func(st *state) {
+		begun++
+		disable(st)
+	})
+	wantRefused := func(_ actors.SessionInfo, err error) {
+		t.Helper()
+		require.EqualError(t, err, "plugin p is disabled: enable it, which starts it too")
+		require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(err))
+		require.Empty(t, h.Sessions())
+	}
+	_, err := h.start(t.Context(), "p")
+	require.NoError(t, err)
+
+	// While it is started anew: who disabled it had found the session before, or none.
+	disable = func(st *state) { require.NoError(t, st.disabled.set(t.Context(), st.db, "p", true)) }
+	wantRefused(h.reload(t.Context(), "p"))
+	require.Equal(t, 2, begun)
+
+	// While its turn was awaited.
+	wantRefused(h.start(t.Context(), "p"))
+	wantRefused(h.reload(t.Context(), "p"))
+	_, _, err = h.renew(t.Context(), h.roster.get("p"), true)
+	wantRefused(actors.SessionInfo{}, err)
+	require.Equal(t, 2, begun)
+
+	disable = func(*state) {}
+	require.NoError(t, st.disabled.set(t.Context(), st.db, "p", false))
+	_, err = h.start(t.Context(), "p")
+	require.NoError(t, err)
 }

@@ -99,7 +99,7 @@ func (f *pluginFolder) follow(ctx context.Context, m *manifest.Manifest, file st
 		return
 	}
 	done, info, err := f.h.renew(ctx, m, before == "")
-	if done == "" || err != nil && ctx.Err() != nil {
+	if done == "" || err != nil && (ctx.Err() != nil || f.st.disabled.has(name)) {
 		return // somebody has stopped it, or the host stops
 	}
 	f.plugins[m.File] = name
@@ -151,7 +151,7 @@ func (h *house) renew(ctx context.Context, m *manifest.Manifest, isNew bool) (do
 		return actionReloaded, info, err
 	case isNew:
 		h.roster.see(m)
-		info, err = h.Start(ctx, m, h.configs.start(m))
+		info, err = h.begin(ctx, m)
 		return actionStarted, info, err
 	}
 	return "", info, nil
