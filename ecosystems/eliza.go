@@ -54,7 +54,7 @@ func elizaLauncher(node *bridge.Node, stateDir func(plugin string) (string, erro
 
 var (
 	errNoBun     = errors.New("no Bun on PATH: install it to run workers in TypeScript, or name a file in JavaScript as worker.relativePath")
-	errNoRuntime = errors.New("no Bun and no Node.js on PATH: install Bun, or version 20 of Node.js or newer, to run elizaOS workers")
+	errNoRuntime = errors.New("no Bun and no Node.js on PATH: install Bun, or version 20.6 of Node.js or newer, to run elizaOS workers")
 )
 
 // elizaCommand runs a worker's file with the Bun on PATH. Without one, a file in

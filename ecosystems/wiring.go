@@ -102,7 +102,7 @@ func Launch(node *bridge.Node, stateDir func(plugin string) (string, error)) act
 	})
 }
 
-var errNoNode = errors.New("no Node.js on PATH: install version 20 or newer to run Paperclip workers")
+var errNoNode = errors.New("no Node.js on PATH: install version 20.6 or newer to run Paperclip workers")
 
 // workerCommand runs a worker's file with a Node.js, "" being the one on PATH.
 func workerCommand(program string) func(context.Context, string) ([]string, error) {

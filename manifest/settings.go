@@ -197,12 +197,15 @@ type SettingsOptions struct {
 	// CheckTelemetry tells what is wrong with "telemetry".endpoint, without quoting it; nil
 	// takes every text.
 	CheckTelemetry func(endpoint string) error
+	// CheckProgram tells what is wrong with the program at "runtimes".node; nil takes every
+	// absolute path.
+	CheckProgram func(path string) error
 }
 
 // ParseSettings reads what a file of settings holds; file is its name in problems. It
 // reports every problem at once, with its line and column, and returns settings exactly
 // when there is none.
-// Nothing that the settings name is read. No problem repeats what stands where a
+// Nothing that the settings name is read, but by those checks. No problem repeats what stands where a
 // secret might: in place of a secret's variable or file, or in a configuration.
 func ParseSettings(file string, data []byte, opts SettingsOptions) (*Settings, Problems) {
 	r := &reader{file: file}
@@ -218,6 +221,7 @@ func ParseSettings(file string, data []byte, opts SettingsOptions) (*Settings, P
 	settingsShape.read(r, "", root, s)
 	r.checkAddresses(root, opts)
 	r.checkTelemetry(root, opts)
+	r.checkProgram(root, opts)
 	if problems := r.all(); len(problems) > 0 {
 		locate(problems, text, root)
 		return nil, problems

@@ -80,6 +80,18 @@ var runtimesShape = shape[RuntimeSettings]{fields: []field[RuntimeSettings]{
 	{"node", "", absolute(func(s *RuntimeSettings) *string { return &s.Node }, `the absolute path of Node.js, e.g. "/usr/local/bin/node"`)},
 }}
 
+// checkProgram notes what is wrong with the program that runs plugins.
+func (r *reader) checkProgram(root value, opts SettingsOptions) {
+	at := fieldPath("runtimes.node")
+	program := root.at("runtimes").at("node")
+	if opts.CheckProgram == nil || r.blames(at) || program.kind != text {
+		return
+	}
+	if err := opts.CheckProgram(program.text); err != nil {
+		r.add(at, "%v", err)
+	}
+}
+
 var declaredFolderShape = shape[Folder]{
 	fields: []field[Folder]{
 		{"path", "", absolute(func(f *Folder) *string { return &f.Path }, aDirectory)},

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -68,7 +69,9 @@ func loadSettings(path string) (*settings, error) {
 	if err != nil {
 		return nil, &settingsError{manifest.Problems{{File: path, Message: err.Error()}}}
 	}
-	read, problems := manifest.ParseSettings(path, data, manifest.SettingsOptions{CheckAddress: checkAddress, CheckTelemetry: otlp.CheckEndpoint})
+	read, problems := manifest.ParseSettings(path, data, manifest.SettingsOptions{
+		CheckAddress: checkAddress, CheckTelemetry: otlp.CheckEndpoint, CheckProgram: checkNode,
+	})
 	if len(problems) > 0 {
 		return nil, &settingsError{problems}
 	}
@@ -112,6 +115,22 @@ func withoutPath(err error) error {
 func checkAddress(entry string) error {
 	_, err := services.ParseAddresses([]string{entry})
 	return err
+}
+
+// checkNode looks whether there is a program that can be run. Which it is shows when it
+// runs.
+func checkNode(path string) error {
+	const want = `expected the absolute path of Node.js, e.g. "/usr/local/bin/node"`
+	_, err := exec.LookPath(path)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s, and there is no %s", want, path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s, and %s cannot be run: it has no leave to be", want, path)
+	}
+	return fmt.Errorf("%s, and %s cannot be run: %w", want, path, err)
 }
 
 // settingsName is the file of settings in a state directory.

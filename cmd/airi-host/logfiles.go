@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"strings"
@@ -56,7 +57,7 @@ func (c *cli) keepLogs(host *actors.Host, st *state, hidden *hush, log *slog.Log
 	if said.Dir != "" {
 		lock, err := store.Acquire(k.dir)
 		if held, ok := errors.AsType[*store.LockedError](err); ok {
-			return nil, held // two hosts would rotate each other's files
+			return nil, ofLogDir(held) // two hosts would rotate each other's files
 		}
 		if err == nil { // else it is told when something cannot be written
 			k.lock = lock
@@ -67,6 +68,9 @@ func (c *cli) keepLogs(host *actors.Host, st *state, hidden *hush, log *slog.Log
 	go k.pump(sub, hidden)
 	return k, nil
 }
+
+// ofLogDir is an error about the directory of the settings for logs.
+func ofLogDir(err error) error { return fmt.Errorf("logs.dir of the settings: %w", err) }
 
 // pump hands on what plugins say.
 func (k *logFiles) pump(sub *actors.Subscription, hidden *hush) {

@@ -109,7 +109,8 @@ func TestRun_keepsWhatAWorkerWrites(t *testing.T) {
 
 	second := startHost(t, "run", "--state", t.TempDir(), "--config", config, filepath.Join(plugins, "greeter"))
 	second.wantExit(t, exitFailed)
-	require.Contains(t, second.err.String(), "one host uses a state directory")
+	require.Contains(t, second.err.String(), "airi-host: logs.dir of the settings: "+filepath.Join(dir, store.LockName)+": held by the host with process id ")
+	require.Contains(t, second.err.String(), "one host uses a directory: stop that one, or name another directory")
 
 	c.signal(t, os.Interrupt)
 	c.wantExit(t, exitDone)

@@ -35,7 +35,7 @@ func (c *cli) logRemover(kept *logFiles, st *state) logRemover {
 		if c.settings.Logs.Dir != "" { // the state's lock is not that of another directory
 			lock, err := store.Acquire(dir)
 			if err != nil {
-				return 0, err
+				return 0, ofLogDir(err)
 			}
 			defer func() { err = errors.Join(err, lock.Release()) }()
 		}

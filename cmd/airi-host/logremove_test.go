@@ -30,6 +30,7 @@ func TestLogRemover_withoutAWriter(t *testing.T) {
 	_, err = c.logRemover(nil, st)(t.Context(), "a")
 	var held *store.LockedError
 	require.ErrorAs(t, err, &held)
+	require.ErrorContains(t, err, "logs.dir of the settings: ")
 	require.NoError(t, lock.Release())
 	n, err = c.logRemover(nil, st)(t.Context(), "a")
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ const (
 )
 
 // ErrNoNode tells that there is no Node.js to evaluate a manifest with.
-var ErrNoNode = errors.New("no Node.js on PATH: install version 20 or newer to evaluate Paperclip manifests")
+var ErrNoNode = errors.New("no Node.js on PATH: install version 20.6 or newer to evaluate Paperclip manifests")
 
 //go:embed evaluate.mjs
 var script string

@@ -38,7 +38,7 @@ func (e *LockedError) Error() string {
 	if e.Holder.PID != 0 {
 		who = fmt.Sprintf("the host with process id %d since %s", e.Holder.PID, e.Holder.Since.Format(time.RFC3339))
 	}
-	return fmt.Sprintf("%s: held by %s; one host uses a state directory: stop that one, or name another directory", e.File, who)
+	return fmt.Sprintf("%s: held by %s; one host uses a directory: stop that one, or name another directory", e.File, who)
 }
 
 // Acquire takes the lock of a state directory, which is made if it is not there, and
