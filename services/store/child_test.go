@@ -17,6 +17,7 @@ import (
 // children are what the test binary does as a child, by name, on a directory.
 var children = map[string]func(dir string) error{
 	"holds":  holdLock,
+	"starts": startForEver,
 	"writes": writeForEver,
 }
 
@@ -78,6 +79,27 @@ func holdLock(dir string) error {
 	fmt.Println("held")
 	_, err := io.Copy(io.Discard, os.Stdin)
 	return err
+}
+
+// startForEver holds a lock and an open store, and starts processes all the time.
+func startForEver(dir string) error {
+	if _, err := Open(context.Background(), dir, Options{}); err != nil {
+		return err
+	}
+	fmt.Println("held")
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			for {
+				if err := exec.Command("/bin/sleep", "0").Run(); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return nil
 }
 
 // writeForEver writes with several goroutines and prints each write that has been

@@ -82,6 +82,20 @@ func TestAcquire_endsWithItsProcess(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
+// A process is killed while it starts others, which have its files until they are what they
+// are to be.
+func TestAcquire_endsWithAProcessThatIsKilledWhileItStartsOthers(t *testing.T) {
+	dir := t.TempDir()
+	for range 200 {
+		child := startChild(t, "starts", dir)
+		child.wantLine("held")
+		child.kill()
+		lock, err := Acquire(dir)
+		require.NoError(t, err)
+		require.NoError(t, lock.Release())
+	}
+}
+
 func TestAcquire_namesAPathThatIsNoDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
