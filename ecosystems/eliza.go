@@ -3,7 +3,6 @@ package ecosystems
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 
@@ -23,7 +22,12 @@ func elizaDialect(manifestOf func(plugin string) *manifest.Manifest, policy func
 			return eliza.Plugin{}
 		}
 		p := policy()
+		var key []byte
+		if p.Key != nil {
+			key = p.Key(far.Plugin)
+		}
 		return eliza.Plugin{
+			Key:     key,
 			Granted: m.Eliza.Permissions.Only(p.granted(far.Plugin, m.Eliza.Grants())).JSON(),
 			Denied:  p.Denied,
 			Handles: func(method string) bool { return handles(manifest.DialectEliza, method) },
@@ -32,23 +36,27 @@ func elizaDialect(manifestOf func(plugin string) *manifest.Manifest, policy func
 }
 
 // elizaLauncher runs elizaOS's workers in Bun, as elizaOS does, else in Node.js, with
-// records on standard input and output. stateDir makes and returns the directory of a
-// plugin; nil gives them none.
-func elizaLauncher(node *bridge.Node, stateDir func(plugin string) (string, error)) actors.Launcher {
+// records on standard input and output.
+func elizaLauncher(node *bridge.Node, homes *Homes) actors.Launcher {
 	return func(ctx context.Context, m *manifest.Manifest, entry manifest.Entry) (process.Spec, error) {
-		env := map[string]string{"ELIZA_REMOTE_PLUGIN_ID": m.PluginName(), "ELIZA_REMOTE_PLUGIN_CHANNEL": "stdio"}
-		if stateDir != nil {
-			dir, err := stateDir(m.PluginName())
-			if err != nil {
-				return process.Spec{}, fmt.Errorf("plugin %s: its state directory: %w", m.PluginName(), err)
-			}
-			env["ELIZA_REMOTE_PLUGIN_STATE_DIR"] = dir
+		here, err := homes.enter(m.PluginName())
+		if err != nil {
+			return process.Spec{}, err
 		}
-		return actors.Runner{
+		env := map[string]string{"ELIZA_REMOTE_PLUGIN_ID": m.PluginName(), "ELIZA_REMOTE_PLUGIN_CHANNEL": "stdio"}
+		if here.dir != "" {
+			env["ELIZA_REMOTE_PLUGIN_STATE_DIR"] = here.dir
+		}
+		spec, err := actors.Runner{
 			Command: elizaCommand(node.Program),
 			Wire:    process.Stdio,
 			Env:     func(*manifest.Manifest) map[string]string { return env },
 		}.Launch(ctx, m, entry)
+		if err != nil {
+			here.leave()
+		}
+		spec.Ended = here.leave
+		return spec, err
 	}
 }
 

@@ -208,7 +208,7 @@ func TestLaunch_elizaWorkersRunInBunOrNode(t *testing.T) {
 	t.Setenv("PATH", path)
 	m := &manifest.Manifest{Name: "acme.clock", Dialect: manifest.DialectEliza, Eliza: &manifest.Eliza{}}
 	state := func(plugin string) (string, error) { return filepath.Join("/state", plugin), nil }
-	launch := Launch(&bridge.Node{}, state)
+	launch := Launch(&bridge.Node{}, NewHomes(state, nil))
 	_, err = launch(t.Context(), m, manifest.Entry{Path: "w.mjs"})
 	require.ErrorContains(t, err, "no Bun and no Node.js on PATH")
 	_, err = launch(t.Context(), m, manifest.Entry{Path: "w.ts"})
@@ -233,6 +233,6 @@ func TestLaunch_elizaWorkersRunInBunOrNode(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"ELIZA_REMOTE_PLUGIN_ID": "acme.clock", "ELIZA_REMOTE_PLUGIN_CHANNEL": "stdio", "ELIZA_REMOTE_PLUGIN_STATE_DIR": "/state/acme.clock",
 	}, env)
-	_, err = Launch(&bridge.Node{}, func(string) (string, error) { return "", os.ErrPermission })(t.Context(), m, manifest.Entry{Path: "w.ts"})
+	_, err = Launch(&bridge.Node{}, NewHomes(func(string) (string, error) { return "", os.ErrPermission }, nil))(t.Context(), m, manifest.Entry{Path: "w.ts"})
 	require.ErrorContains(t, err, "plugin acme.clock: its state directory: permission denied")
 }

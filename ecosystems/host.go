@@ -27,6 +27,9 @@ type Options struct {
 	// StateDir makes and returns the directory in which an elizaOS plugin may keep
 	// files; nil gives them none.
 	StateDir func(plugin string) (string, error)
+	// Signs tells of an elizaOS plugin whether what is called of its worker is signed: see
+	// Homes. Nil signs nothing.
+	Signs func(plugin string) bool
 }
 
 // Host is a host with what its ecosystems need. Close must follow.
@@ -48,12 +51,16 @@ func Open(dirs []string, o Options) (*Host, error) {
 		Evaluate: (&evaluate.Node{}).Evaluate,
 		Builtins: slices.Sorted(maps.Keys(o.Host.Programs)),
 	})
-	with := o.Host
-	with.Dialects = append(slices.Clone(with.Dialects), Dialects(Among(h.Found.Manifests), func() Policy { return o.Policy }, func(dialect, method string) bool {
+	with, policy := o.Host, o.Policy
+	homes := NewHomes(o.StateDir, o.Signs)
+	if policy.Key == nil {
+		policy.Key = homes.Key
+	}
+	with.Dialects = append(slices.Clone(with.Dialects), Dialects(Among(h.Found.Manifests), func() Policy { return policy }, func(dialect, method string) bool {
 		return h.HandlesMethod(dialect, method)
 	})...)
 	if with.Launch == nil {
-		with.Launch = Launch(h.node, o.StateDir)
+		with.Launch = Launch(h.node, homes)
 	}
 	if with.Methods == nil {
 		with.Methods = func(p protocol.Plugins) map[string]map[string]protocol.Service {

@@ -32,6 +32,10 @@ type Policy struct {
 	Grants func(plugin string, asked []string) []string
 	// Collecting bounds what is collected of the streams of AIRI's modules.
 	Collecting airi.Collecting
+	// Key returns the key by which what is called of the worker of an elizaOS plugin is
+	// signed; nil, and a nil key, sign nothing. It is asked once the worker is launched,
+	// which has to have the key from elsewhere; see Homes.
+	Key func(plugin string) []byte
 	// Denied is told what the grants of an elizaOS plugin did not allow; nil for nobody.
 	// It must not block.
 	Denied func(eliza.Denial)
@@ -86,9 +90,9 @@ func (p Policy) granted(plugin string, asked []string) []string {
 // Launch runs each plugin as its ecosystem does: AIRI's modules in Node.js behind the
 // bridge, Paperclip's workers in Node.js with records on standard input and output, and
 // elizaOS's in Bun, or in Node.js where no Bun is on PATH. A manifest's own
-// "airi-host".command goes before all. stateDir makes and returns the directory in which
-// an elizaOS plugin may keep files; nil gives them none.
-func Launch(node *bridge.Node, stateDir func(plugin string) (string, error)) actors.Launcher {
+// "airi-host".command goes before all. homes are where elizaOS plugins may keep files; nil
+// gives them none, and signs nothing.
+func Launch(node *bridge.Node, homes *Homes) actors.Launcher {
 	return actors.Launchers(map[string]actors.Launcher{
 		manifest.DialectAIRI: actors.CommandLauncher(node.Command),
 		manifest.DialectPaperclip: actors.Runner{
@@ -98,7 +102,7 @@ func Launch(node *bridge.Node, stateDir func(plugin string) (string, error)) act
 				return paperclip.Environment(m.PluginName(), os.LookupEnv)
 			},
 		}.Launch,
-		manifest.DialectEliza: elizaLauncher(node, stateDir),
+		manifest.DialectEliza: elizaLauncher(node, homes),
 	})
 }
 

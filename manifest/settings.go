@@ -110,6 +110,9 @@ type PluginSettings struct {
 	Limits WorkerLimits
 	// Folders are those of this machine that it may use, by the keys that it asks for.
 	Folders map[string]Folder
+	// Sign has the host sign what it calls of an elizaOS worker, with a key that it leaves
+	// in the plugin's state directory.
+	Sign bool
 }
 
 // ConfigFor returns the configuration for a tenant, or without one for "": the

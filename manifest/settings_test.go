@@ -61,6 +61,7 @@ func TestParseSettings_wholeFile(t *testing.T) {
 				Folders: map[string]Folder{
 					"notes": {Path: "/srv/notes", ReadOnly: true, Companies: map[string]CompanyFolder{"acme": {Path: "/srv/acme"}}},
 				},
+				Sign: true,
 			},
 			"@acme/quiet": {Grants: []string{}, Limits: WorkerLimits{CPUTime: 90 * time.Second}},
 		},

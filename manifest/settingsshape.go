@@ -81,6 +81,7 @@ var pluginShape = shape[PluginSettings]{fields: []field[PluginSettings]{
 	{"limits", "", nested(func(p *PluginSettings) *WorkerLimits { return &p.Limits }, &workerLimitsShape)},
 	{"folders", "", byName(func(p *PluginSettings) *map[string]Folder { return &p.Folders },
 		`an object of folders, e.g. {"notes": {"path": "/srv/notes"}}`, objectOf(&declaredFolderShape))},
+	{"sign", "", truth(func(p *PluginSettings) *bool { return &p.Sign })},
 }}
 
 var companyShape = shape[json.RawMessage]{fields: []field[json.RawMessage]{

@@ -182,3 +182,24 @@ func TestSettings_plugins(t *testing.T) {
 	require.Empty(t, s.grants("quiet", []string{"x"}))
 	require.Equal(t, []string{"x"}, s.grants("another", []string{"x"}))
 }
+
+func TestCheckNode(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "node")
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"), 0o600))
+	for path, want := range map[string]string{
+		"/bin/sh":                    "",
+		filepath.Join(dir, "absent"): "and there is no " + filepath.Join(dir, "absent"),
+		filepath.Join(file, "below"): "and there is no ",
+		file:                         "cannot be run: it has no leave to be",
+		dir:                          "cannot be run: ",
+	} {
+		err := checkNode(path)
+		if want == "" {
+			require.NoError(t, err, path)
+			continue
+		}
+		require.ErrorContains(t, err, `expected the absolute path of Node.js, e.g. "/usr/local/bin/node", `, path)
+		require.ErrorContains(t, err, want, path)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"sync"
@@ -28,10 +29,13 @@ func (st *state) elizaDir() func(plugin string) (string, error) {
 	}
 }
 
+// signs tells whether what is called of a plugin's worker is signed.
+func (s *settings) signs(plugin string) bool { return s.now().Plugins[plugin].Sign }
+
 // deniedEliza has it kept that the permissions of an elizaOS plugin did not allow something.
 func (st *state) deniedEliza(d eliza.Denial) {
 	st.denied(actors.Denial{
 		Origin: actors.Origin{Plugin: d.Plugin}, What: d.Surface + " " + d.Target, Grant: d.Permission,
-		Reason: "plugin " + d.Plugin + " is not granted " + d.Permission,
+		Reason: cmp.Or(d.Reason, "plugin "+d.Plugin+" is not granted "+d.Permission),
 	})
 }

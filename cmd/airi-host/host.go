@@ -36,6 +36,8 @@ type house struct {
 	roster *roster
 	// configs are their configurations.
 	configs *configurations
+	// homes are where elizaOS's keep files.
+	homes *ecosystems.Homes
 	// kept is where plugins' logs are kept; nil for nowhere.
 	kept *logFiles
 	// paperclip are the services of its workers.
@@ -66,7 +68,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 	st.tellOpen(log)
 	h := &house{
 		log: log, node: &bridge.Node{Program: c.settings.Runtimes.Node}, roster: newRoster(list, c.manifests(true)),
-		configs: &st.configs, grants: &st.grants, disabled: &st.disabled,
+		configs: &st.configs, grants: &st.grants, disabled: &st.disabled, homes: ecosystems.NewHomes(st.elizaDir(), c.settings.signs),
 	}
 	taps := debugs(debugWire) && log.Enabled(context.Background(), slog.LevelDebug)
 	var hidden *hush
@@ -119,7 +121,7 @@ func (c *cli) hostOptions(h *house, st *state, once bool) actors.Options {
 				manifest.DialectEliza:     services.ElizaRuntime(p, h, h.paperclip.options(c.settings)),
 			}
 		},
-		Launch:   limited(c.settings, ecosystems.Launch(h.node, st.elizaDir())),
+		Launch:   limited(c.settings, ecosystems.Launch(h.node, h.homes)),
 		Timeouts: bounds.Timeouts,
 		Limits:   bounds.Limits,
 		Ladder:   bounds.Ladder,
@@ -142,7 +144,7 @@ func (c *cli) hostOptions(h *house, st *state, once bool) actors.Options {
 func (c *cli) dialects(h *house, st *state) []protocol.Dialect {
 	policy := func() ecosystems.Policy {
 		p := c.settings.now().policy()
-		p.Grants, p.Denied = st.grants.begin, st.deniedEliza
+		p.Grants, p.Denied, p.Key = st.grants.begin, st.deniedEliza, h.homes.Key
 		return p
 	}
 	return ecosystems.Dialects(h.roster.get, policy, func(dialect, method string) bool {

@@ -17,6 +17,7 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/services/logs"
+	"github.com/airi-host/airi-host/services/store"
 
 	"github.com/airi-host/airi-host/internal/need"
 )

@@ -18,9 +18,11 @@ type call struct {
 	key string
 	// waits is how many handlers have not answered.
 	waits int
-	// first is the number of the first handler; those of the others follow.
-	first    uint64
-	handlers int
+	// first is the number of the first handler; those of the others follow, in the order
+	// of their ids, which are of one surface.
+	first   uint64
+	surface string
+	ids     []string
 	// callback is the id under which an action may say something, or "".
 	callback string
 	// stream is the id of the answer's stream, or "".
@@ -76,7 +78,7 @@ func (d *driver) may(o outgoing, key string) error {
 
 // send numbers and signs the frames of a call. When one cannot be signed none is sent.
 func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error) {
-	c := &call{id: in.ID, key: in.Call.Key, follows: in.Follows, adapt: o.adapt}
+	c := &call{id: in.ID, key: in.Call.Key, surface: o.surface, ids: o.ids, follows: in.Follows, adapt: o.adapt}
 	if o.takesCallback {
 		d.last++
 		c.callback = "action-callback:" + strconv.FormatUint(d.last, 10)
@@ -104,7 +106,7 @@ func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error)
 		}
 		sends = append(sends, protocol.Send{Message: r})
 	}
-	c.first, c.waits, c.handlers = d.last+1, len(o.ids), len(o.ids)
+	c.first, c.waits = d.last+1, len(o.ids)
 	for range o.ids {
 		d.last++
 		d.calls[d.last] = c
@@ -127,7 +129,7 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 
 // forget ends a call on our side.
 func (d *driver) forget(c *call) {
-	for i := range c.handlers {
+	for i := range c.ids {
 		delete(d.calls, c.first+uint64(i))
 	}
 	delete(d.numbers, c.id)
@@ -152,11 +154,29 @@ func (d *driver) answered(r Result, out []protocol.Effect) []protocol.Effect {
 		d.forget(c)
 		return append(out, protocol.Complete{ID: c.id, Err: d.settings.Fault(protocol.CodeWire, fmt.Sprintf(
 			"%s was answered under the id %s, a %s; expected the number %d", protocol.Clip(c.key), excerpt(r.RequestID), other, n))})
-	case string(r.OK) == "true" && r.StreamID != nil && r.Payload == nil && c.handlers == 1:
+	case string(r.OK) == "true" && r.StreamID != nil && r.Payload == nil && len(c.ids) == 1:
 		return d.streamBegin(n, c, r.StreamID, out)
 	}
 	result, err := r.outcome(protocol.Clip(c.key), d.settings.Plugin)
+	d.auditUnsigned(n, c, err)
 	return d.completed(n, c, result, err, out)
+}
+
+// auditUnsigned tells of a call that the worker did not take for the host's: it has another
+// key, or somebody has changed what was written to it. A refusal has no stack; one with a
+// stack is of somebody else, and has only come through the worker.
+func (d *driver) auditUnsigned(n uint64, c *call, err error) {
+	remote, ok := err.(*RemoteError) //nolint:errorlint // what outcome returns, not what it wraps
+	if !ok || remote.Name() != nameAuth || remote.RemoteStack != nil {
+		return
+	}
+	if code, _ := remote.Code(); code != codeAuth {
+		return
+	}
+	audit(d.plugin.Denied, Denial{
+		Plugin: d.settings.Plugin, Surface: c.surface, Target: c.ids[n-c.first],
+		Reason: "the worker of plugin " + d.settings.Plugin + " refused the signature of a call: " + protocol.Clip(remote.Error()),
+	})
 }
 
 // completed ends one handler's part of a call, and the call with the last of them.

@@ -23,8 +23,9 @@ type Plugin struct {
 	// Key signs every call of the plugin; nil signs none. The worker has it from
 	// elsewhere: it never crosses the wire.
 	Key []byte
-	// Denied is told what the grants did not allow; nil for nobody. It is called under
-	// the connection's lock, so it must not block.
+	// Denied is told what the grants did not allow, and which calls the worker refused
+	// because of their signature; nil for nobody. It is called under the connection's lock,
+	// so it must not block.
 	Denied func(Denial)
 	// Handles tells whether the host has a service for a method of the runtime. What it
 	// has not is refused before any grant is looked at. Nil asks through Serve: then a

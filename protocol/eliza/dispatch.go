@@ -13,10 +13,9 @@ func (w *Worker) called(r RPC, out []protocol.Effect) []protocol.Effect {
 	if w.signer != nil {
 		switch {
 		case !w.signer.verify(r):
-			return append(out, refused(r, refusal(nameAuth, "Worker RPC message MAC missing or invalid", codeAuth)))
+			return w.unsigned(r, DroppedUnsigned, "Worker RPC message MAC missing or invalid", out)
 		case !w.replays.take(r.RequestID):
-			return append(out, protocol.Drop(DroppedReplay, excerpt(r.RequestID)),
-				refused(r, refusal(nameAuth, "Worker RPC message came before, or is too old", codeAuth)))
+			return w.unsigned(r, DroppedReplay, "Worker RPC message came before, or is too old", out)
 		}
 	}
 	target, surface := textOf(r.Target), textOf(r.Surface)
@@ -31,6 +30,12 @@ func (w *Worker) called(r RPC, out []protocol.Effect) []protocol.Effect {
 			"RPC surface %s does not match registered handler surface %s for target %s", cut(surface), h.surface, cut(target)), codeMismatch)))
 	}
 	return w.granted(r, h, target, out)
+}
+
+// unsigned refuses a call that is not taken for one of the host's.
+func (w *Worker) unsigned(r RPC, what, why string, out []protocol.Effect) []protocol.Effect {
+	audit(w.settings.Denied, Denial{Plugin: w.settings.Plugin.Name, Surface: cut(textOf(r.Surface)), Target: cut(textOf(r.Target)), Reason: why})
+	return append(out, protocol.Drop(what, excerpt(r.RequestID)), refused(r, refusal(nameAuth, why, codeAuth)))
 }
 
 func cut(s string) string { return protocol.Cut(s, protocol.MaxExcerpt) }

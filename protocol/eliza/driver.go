@@ -31,6 +31,8 @@ const (
 	DroppedDenied = "denied"
 	// DroppedReplay is a signed call that came before.
 	DroppedReplay = "replayed-call"
+	// DroppedUnsigned is a call that is not signed with the worker's key.
+	DroppedUnsigned = "unsigned-call"
 )
 
 // driver is the host's end of the connection to one worker.

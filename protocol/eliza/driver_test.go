@@ -334,6 +334,24 @@ func TestDriver_servesTheRuntime(t *testing.T) {
 	require.Empty(t, r.step(protocol.Report{ID: 5}))
 }
 
+func TestDriver_auditsWhatTheWorkerTakesForUnsigned(t *testing.T) {
+	var denied []Denial
+	r := newRig(t, Plugin{Key: []byte("k"), Denied: func(d Denial) { denied = append(denied, d) }}, protocol.Settings{})
+	r.start(everything)
+	r.call(1, "event:E", `1`)
+	r.call(2, "model:TEXT", ``)
+	const refused = `,"ok":false,"error":{"name":"RpcAuthError","message":"no","code":"RPC_AUTH_FAILED"}}`
+	r.receive(`{"type":"worker-rpc-result","requestId":2` + refused)
+	r.receive(`{"type":"worker-rpc-result","requestId":1,"ok":true}`)
+	want := []Denial{{Plugin: "lab", Surface: "event", Target: "e2", Reason: "the worker of plugin lab refused the signature of a call: no"}}
+	require.Equal(t, want, denied)
+	for _, other := range []string{`{"name":"RpcAuthError","message":"no"}`, `{"name":"RpcAuthError","message":"no","code":"RPC_AUTH_FAILED","stack":"of another one"}`, `"no"`} {
+		r.receive(`{"type":"worker-rpc-result","requestId":3,"ok":false,"error":` + other + `}`)
+		require.Equal(t, want, denied)
+		r.call(3, "model:TEXT", ``)
+	}
+}
+
 func TestDriver_signsWhatIsWritten(t *testing.T) {
 	r := newRig(t, Plugin{Key: []byte("k")}, protocol.Settings{})
 	r.start(everything)

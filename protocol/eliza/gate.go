@@ -95,14 +95,16 @@ func (g Grants) needs(wanted string, given bool) (string, bool) {
 	return wanted, false
 }
 
-// Denial is something that a plugin's grants do not allow.
+// Denial is something that a plugin's grants do not allow, or a call that its worker did
+// not take for the host's.
 type Denial struct {
 	Plugin string
 	// Surface and Target name what was called of the plugin; for a method of the
 	// runtime that the plugin called, they are "runtime" and the method.
 	Surface, Target string
-	// Permission is what would have allowed it, e.g. "bun:run | host:*".
-	Permission string
+	// Permission is what would have allowed it, e.g. "bun:run | host:*"; "" where that is
+	// none, and Reason says why.
+	Permission, Reason string
 }
 
 // audit tells of a denial.

@@ -20,7 +20,8 @@ type WorkerSettings struct {
 	// before, or that is older, is refused. Zero means DefaultReplayWindow.
 	ReplayWindow int
 	// Granted are the plugin's permissions, {host?, bun?}, as the worker itself keeps to
-	// them; nil allows everything. Denied is told what they did not allow.
+	// them; nil allows everything. Denied is told what they did not allow, and which calls
+	// were refused because of their signature.
 	Granted json.RawMessage
 	Denied  func(Denial)
 	// MaxPending is how many calls may be in flight in each direction. Zero means

@@ -22,7 +22,8 @@ func newWorkerRig(t *testing.T, s WorkerSettings) rig {
 
 func TestWorker_refusesReplays(t *testing.T) {
 	key := []byte("k")
-	r := newWorkerRig(t, WorkerSettings{Key: key, ReplayWindow: 64})
+	var denied []Denial
+	r := newWorkerRig(t, WorkerSettings{Key: key, ReplayWindow: 64, Denied: func(d Denial) { denied = append(denied, d) }})
 	frame := func(id string) string {
 		m := RPC{RequestID: raw(id), Surface: raw(`"model"`), Target: raw(`"model:TEXT:4"`), Args: raw(`{}`)}
 		var err error
@@ -35,8 +36,14 @@ func TestWorker_refusesReplays(t *testing.T) {
 	require.Equal(t, []string{"dropped replayed-call 1", refusal}, r.receive(frame(`1`)))
 	require.Contains(t, r.receive(frame(`100`))[0], "task 2 model:TEXT")
 	require.Equal(t, []string{"dropped replayed-call 1", refusal}, r.receive(frame(`1`)), "older than the window")
-	require.Contains(t, r.receive(strings.Replace(frame(`101`), `"args":{}`, `"args":{"a":1}`, 1))[0], "MAC missing or invalid")
+	changed := r.receive(strings.Replace(frame(`101`), `"args":{}`, `"args":{"a":1}`, 1))
+	require.Equal(t, "dropped unsigned-call 101", changed[0])
+	require.Contains(t, changed[1], "MAC missing or invalid")
 	require.Contains(t, r.receive(frame(`101`))[0], "task 3 model:TEXT", "what was wrongly signed has used up nothing")
+	replay := Denial{Plugin: "p", Surface: "model", Target: "model:TEXT:4", Reason: "Worker RPC message came before, or is too old"}
+	unsigned := replay
+	unsigned.Reason = "Worker RPC message MAC missing or invalid"
+	require.Equal(t, []Denial{replay, replay, unsigned}, denied)
 }
 
 func TestWorker_boundsWhatItHandles(t *testing.T) {

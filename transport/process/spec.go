@@ -93,6 +93,11 @@ type Spec struct {
 	// more are dropped and counted.
 	Log func(LogLine)
 
+	// Ended, if set, is called once, when the worker has exited, before that is told to
+	// anybody, or when Start fails: it takes away what was made for this worker alone. It
+	// must not block.
+	Ended func()
+
 	// Traces bound a LogLine that has several lines.
 	Traces Traces
 

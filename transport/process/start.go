@@ -19,6 +19,14 @@ const heldWait = 100 * time.Millisecond
 // or the program; nothing runs then. It takes the time of a fork and an exec, and
 // with a cgroup some 0.1 ms more.
 func Start(spec Spec) (*Process, error) {
+	p, err := begin(spec)
+	if err != nil && spec.Ended != nil {
+		spec.Ended()
+	}
+	return p, err
+}
+
+func begin(spec Spec) (*Process, error) {
 	spec, err := spec.resolved()
 	if err != nil {
 		return nil, err
@@ -137,6 +145,9 @@ func (p *Process) watch() {
 	held := anyHeld(sources, heldWait)
 	p.exit = end.status(at.Sub(p.started), step, held || !alone)
 	p.exit.Limit = limit
+	if p.spec.Ended != nil {
+		p.spec.Ended()
+	}
 	close(p.exited)
 	if held {
 		drain(sources, at, p.spec.DrainIdle, p.spec.DrainMost)

@@ -2,6 +2,9 @@
 // bootstrap of @elizaos/plugin-worker-runtime does, and one method more of the runtime,
 // invoke, which this host has. It runs in Node.js and in Bun.
 
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const send = message => process.stdout.write(`${JSON.stringify(message)}\n`)
@@ -196,7 +199,58 @@ function snapshot(plugin) {
   return now
 }
 
-async function dispatch(registry, runtime, { requestId, surface, target, args }) {
+/** JSON with the members of objects in order, which is what is signed. */
+function canonical(value) {
+  if (Array.isArray(value))
+    return `[${value.map(canonical).join(',')}]`
+  if (value && typeof value === 'object')
+    return `{${Object.keys(value).sort().map(key => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new TypeError('a number that JSON cannot write')
+  return JSON.stringify(value)
+}
+
+/** Refuses calls that the host has not signed, and those that came before: the host numbers its calls upwards. */
+class Guard {
+  #key
+  #newest = 0
+
+  /** The key is as the host leaves it, in hexadecimal digits. */
+  constructor(key) {
+    if (!/^[0-9a-f]{64}$/i.test(key))
+      throw new Error('the key of calls is not one: expected 64 hexadecimal digits')
+    this.#key = Buffer.from(key, 'hex')
+  }
+
+  /** Why a call is refused, or undefined. */
+  refusal(message) {
+    if (!this.#isSigned(message))
+      return 'Worker RPC message MAC missing or invalid'
+    if (!Number.isSafeInteger(message.requestId) || message.requestId <= this.#newest)
+      return 'Worker RPC message came before, or is too old'
+    this.#newest = message.requestId
+  }
+
+  #isSigned({ requestId, surface, target, args, mac }) {
+    if (typeof mac !== 'string' || !/^[0-9a-f]{64}$/i.test(mac))
+      return false
+    try {
+      const text = `${requestId}\n${surface}\n${target}\n${canonical(args ?? null)}`
+      return timingSafeEqual(createHmac('sha256', this.#key).update(text).digest(), Buffer.from(mac, 'hex'))
+    }
+    catch { // it nests too deeply, or holds what is no number
+      return false
+    }
+  }
+}
+
+async function dispatch(registry, runtime, guard, message) {
+  const { requestId, surface, target, args } = message
+  const refusal = guard?.refusal(message)
+  if (refusal) {
+    send({ type: 'worker-rpc-result', requestId, ok: false, error: { name: 'RpcAuthError', message: refusal, code: 'RPC_AUTH_FAILED' } })
+    return
+  }
   try {
     const handler = registry.get(target)
     if (!handler)
@@ -211,9 +265,19 @@ async function dispatch(registry, runtime, { requestId, surface, target, args })
   }
 }
 
-/** Announces a plugin, lets it begin, and serves it until standard input ends. */
-export async function bootstrap(plugin, { initConfig = {} } = {}) {
+/** The key that the host has left for this process; undefined where it signs nothing. */
+function keyOfHost() {
+  const file = join(process.env.ELIZA_REMOTE_PLUGIN_STATE_DIR ?? '', 'rpc.key')
+  return process.env.ELIZA_REMOTE_PLUGIN_STATE_DIR && existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+/**
+ * Announces a plugin, lets it begin, and serves it until standard input ends. Where the host
+ * signs its calls, only those are taken that are signed with its key, and each of them once.
+ */
+export async function bootstrap(plugin, { initConfig = {}, rpcKey = keyOfHost() } = {}) {
   const registry = new Map()
+  const guard = rpcKey === undefined ? undefined : new Guard(rpcKey)
   const proxy = new RuntimeProxy()
   const runtime = runtimeOf(proxy)
   createInterface({ input: process.stdin }).on('line', (line) => {
@@ -225,7 +289,7 @@ export async function bootstrap(plugin, { initConfig = {} } = {}) {
       return
     }
     if (message?.type === 'worker-rpc')
-      dispatch(registry, runtime, message)
+      dispatch(registry, runtime, guard, message)
     else if (message?.type === 'host-rpc-result')
       proxy.answered(message)
   })
