@@ -96,7 +96,7 @@ var reached = map[string]reach{
 			"DrainIdle": "workers.drainIdle", "DrainMost": "workers.drainMost", "Cgroup": "workers.cgroup",
 		},
 		map[string]string{
-			"Plugin": wired, "Path": wired, "Args": wired, "Dir": wired, "Env": wired, "Wire": wired, "Owner": wired, "Log": wired,
+			"Plugin": wired, "Path": wired, "Args": wired, "Dir": wired, "Env": wired, "Wire": wired, "Owner": wired, "Log": wired, "Ended": wired,
 			"Reach":     "is as far as the system lets it",
 			"Adopt":     "is for a host that is PID 1, which knows that",
 			"MaxRecord": "actors sets it, from limits.frameBytes", "Limits": byOthers, "Traces": byOthers,
@@ -318,7 +318,7 @@ func setting(path string, value any) map[string]any {
 }
 
 // values are what a setting may be: one of them is right.
-var values = []any{7, 2 << 20, "7s", true, 0.5, "/opt/x", "NAME", "http://collector:4318", []string{"10.0.0.0/8"}, []string{"data"}}
+var values = []any{7, 2 << 20, "7s", true, 0.5, "/bin/sh", "NAME", "http://collector:4318", []string{"10.0.0.0/8"}, []string{"data"}}
 
 // withSetting reads settings that set one path, to one of the values that are right.
 func withSetting(t *testing.T, path string) []*settings {

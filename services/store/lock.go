@@ -41,8 +41,15 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s: held by %s; one host uses a directory: stop that one, or name another directory", e.File, who)
 }
 
+// afterlife is how long Acquire waits for the lock of a process that has ended: what that
+// one was just starting has its files until it is another program.
+const (
+	afterlife     = time.Second
+	afterlifeStep = 5 * time.Millisecond
+)
+
 // Acquire takes the lock of a state directory, which is made if it is not there, and
-// does not wait for it. The error is a *[LockedError] if another host holds it.
+// does not wait for who holds it. The error is a *[LockedError] if another host does.
 func Acquire(dir string) (*Lock, error) {
 	path := filepath.Join(dir, LockName)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -53,13 +60,18 @@ func Acquire(dir string) (*Lock, error) {
 		return nil, fmt.Errorf("state directory: %w: the host has to write there: change its permissions, or name another directory", err)
 	}
 	held, err := flock(file)
+	holder := readHolder(file)
+	for waited := time.Duration(0); err == nil && held && ended(holder) && waited < afterlife; waited += afterlifeStep {
+		time.Sleep(afterlifeStep)
+		held, err = flock(file)
+		holder = readHolder(file)
+	}
 	if err == nil && !held {
 		err = writeHolder(file)
 	}
 	if err == nil && !held {
 		return &Lock{file}, nil
 	}
-	holder := readHolder(file)
 	_ = file.Close() // nothing was written
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

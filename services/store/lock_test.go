@@ -1,7 +1,9 @@
 package store
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -86,7 +88,7 @@ func TestAcquire_endsWithItsProcess(t *testing.T) {
 // are to be.
 func TestAcquire_endsWithAProcessThatIsKilledWhileItStartsOthers(t *testing.T) {
 	dir := t.TempDir()
-	for range 200 {
+	for range 50 {
 		child := startChild(t, "starts", dir)
 		child.wantLine("held")
 		child.kill()
@@ -94,6 +96,20 @@ func TestAcquire_endsWithAProcessThatIsKilledWhileItStartsOthers(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, lock.Release())
 	}
+}
+
+// Who has ended and is named all the same is waited for, and not for ever.
+func TestAcquire_waitsALimitedTimeForWhoHasEnded(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := Acquire(dir)
+	require.NoError(t, err)
+	gone := exec.Command("/bin/true")
+	require.NoError(t, gone.Run())
+	name := fmt.Appendf(nil, `{"pid":%d}`, gone.Process.Pid)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, LockName), name, 0o600))
+	_, err = Acquire(dir)
+	require.ErrorContains(t, err, fmt.Sprintf("held by the host with process id %d ", gone.Process.Pid))
+	require.NoError(t, lock.Release())
 }
 
 func TestAcquire_namesAPathThatIsNoDirectory(t *testing.T) {
