@@ -57,6 +57,8 @@ type observer struct {
 	began   time.Time
 	// unapproved are the grants that a plugin waits for; nil where nobody knows.
 	unapproved func(plugin string) []string
+	// cures say where a plugin is configured.
+	cures cures
 
 	said    map[string]string
 	seen    map[string]bool
@@ -118,7 +120,7 @@ func (o *observer) row(plugin string, newest map[string]actors.SessionInfo, now 
 		return r
 	}
 	o.seen[plugin] = true
-	r.phase, r.needs = s.Phase, printable(needs(s, now))
+	r.phase, r.needs = s.Phase, o.needs(s, now)
 	if r.needs == "" && o.unapproved != nil {
 		r.needs = printable(awaitsApproval(plugin, o.unapproved(plugin)))
 	}
@@ -156,19 +158,16 @@ func (o *observer) sample(now time.Time, newest map[string]actors.SessionInfo) {
 }
 
 // needs is what a session waits for, or why it is where it is.
-func needs(s actors.SessionInfo, now time.Time) string {
+func (o *observer) needs(s actors.SessionInfo, now time.Time) string {
 	switch s.Phase {
 	case lifecycle.Failed:
-		return sentence(restartText(s.Worker, now), s.Reason)
+		return note(sentence(restartText(s.Worker, now), s.Reason), "")
 	case lifecycle.WaitingDeps:
-		return "waits for " + strings.Join(s.Waits, ", ")
+		return note("waits for "+strings.Join(s.Waits, ", "), "")
 	case lifecycle.ConfigurationNeeded:
-		if refusesConfiguration(s.Reason) {
-			return s.Reason
-		}
-		return "needs its configuration (--config)"
+		return note(whyUnconfigured(s.Reason), "") + o.cures.short()
 	case lifecycle.Degraded:
-		return s.Reason
+		return note(s.Reason, "")
 	default:
 		return ""
 	}

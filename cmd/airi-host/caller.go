@@ -166,7 +166,7 @@ func (k *caller) culprits(err error) []shortfall {
 		if failure.Plugin != "" && failure.Plugin != name {
 			continue
 		}
-		if s, ok := shortfallOf(now, m, starts[name], traces[name]); ok {
+		if s, ok := shortfallOf(now, m, starts[name], traces[name], cures{once: true}); ok {
 			list = append(list, s)
 		}
 	}

@@ -73,7 +73,7 @@ func explain(err error, key string, offers func() []capability.Offer) error {
 	}
 	switch text := fmt.Sprint(err); {
 	case strings.HasSuffix(text, "give the call a scope, or the host a default one"):
-		return fmt.Errorf("%w (--scope COMPANY, or \"scope\" in the file of --config)", err)
+		return fmt.Errorf("%w (--scope COMPANY, or \"scope\" in the settings)", err)
 	case strings.HasSuffix(text, "name the plugin"):
 		err = fmt.Errorf("%w (--plugin NAME)", err)
 	case protocol.CodeOf(err) != protocol.CodeNotFound:

@@ -303,7 +303,7 @@ func awaitsApproval(plugin string, waiting []string) string {
 	if len(waiting) == 0 {
 		return ""
 	}
-	return "waits for approval of " + strings.Join(waiting, ", ") + ": 'airi-host approve " + plugin + "'"
+	return note("waits for approval of "+strings.Join(waiting, ", "), "'airi-host approve "+plugin+"'")
 }
 
 // approvals decide on the grants of a running host's plugins, as admin.Granting.

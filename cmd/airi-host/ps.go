@@ -45,7 +45,7 @@ func (c *cli) printPlugins(list []admin.PluginInfo, now time.Time) {
 		}
 		rows = append(rows, []string{
 			one.Plugin, standing(one), lasting(one.SessionInfo, now), strconv.FormatUint(one.Calls, 10), strconv.FormatUint(one.CallErrors, 10),
-			strconv.Itoa(one.Worker.Crashes), pidOf(one.SessionInfo), notesOf(one, now),
+			strconv.Itoa(one.Worker.Crashes), pidOf(one.SessionInfo), c.notesOf(one, now),
 		})
 	}
 	c.table(rows)
@@ -74,18 +74,24 @@ func pidOf(one actors.SessionInfo) string {
 	return strconv.Itoa(one.Process.PID)
 }
 
-// notesOf is noteOf, and which grants the plugin waits for.
-func notesOf(one admin.PluginInfo, now time.Time) string {
-	note, approval := noteOf(one.SessionInfo, now), awaitsApproval(one.Plugin, one.Unapproved)
-	if note == "" || approval == "" {
-		return note + approval
+// notesOf is noteOf with what to do, and which grants the plugin waits for.
+func (c *cli) notesOf(one admin.PluginInfo, now time.Time) string {
+	cure := ""
+	if one.Phase == lifecycle.ConfigurationNeeded {
+		cure = "'" + c.cures(false).command(one.Plugin) + "'"
 	}
-	return note + "; " + approval
+	text, approval := note(noteOf(one.SessionInfo, now), cure), awaitsApproval(one.Plugin, one.Unapproved)
+	if text == "" || approval == "" {
+		return text + approval
+	}
+	return text + "; " + approval
 }
 
 // noteOf is what one would ask next about a plugin.
 func noteOf(one actors.SessionInfo, now time.Time) string {
 	switch {
+	case one.Phase == lifecycle.ConfigurationNeeded:
+		return whyUnconfigured(one.Reason)
 	case one.Worker.GivenUp:
 		return sentence("given up after "+plural(one.Worker.InARow, "crash", "crashes")+" in a row", one.Reason)
 	case !one.Worker.NextRestart.IsZero():

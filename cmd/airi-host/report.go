@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,7 +59,7 @@ func standingsOf(host *actors.Host) standings {
 
 // shortfallOf tells why a plugin is not ready; ok is false when it is. err is how
 // its start ended.
-func shortfallOf(now standings, m *manifest.Manifest, err error, t trace) (s shortfall, ok bool) {
+func shortfallOf(now standings, m *manifest.Manifest, err error, t trace, by cures) (s shortfall, ok bool) {
 	s = shortfall{Event: "not-ready", Plugin: m.PluginName(), File: m.File, Cycle: t.cycle}
 	stands := now[s.Plugin]
 	s.Phase, s.Reason, s.WaitsFor = stands.Phase, stands.Reason, stands.Waits
@@ -78,7 +79,7 @@ func shortfallOf(now standings, m *manifest.Manifest, err error, t trace) (s sho
 	default:
 		s.because(err)
 	}
-	s.Advice = s.advice()
+	s.Advice = s.advice(by)
 	if stands.Worker.GivenUp {
 		s.Advice = fmt.Sprintf("given up after %s in a row: 'airi-host start %s' starts it", plural(stands.Worker.InARow, "crash", "crashes"), s.Plugin)
 	}
@@ -126,20 +127,20 @@ var limits = map[lifecycle.State]string{
 	lifecycle.Configured:  "airi-host.timeouts.setup",
 }
 
-// refusesConfiguration tells the reason of a plugin that has a configuration, which its
-// schema or itself refuses, from that of one that has none.
-func refusesConfiguration(reason string) bool {
-	return strings.Contains(reason, "the configuration of plugin ") || strings.Contains(reason, "refuses its configuration")
+// whyUnconfigured is the reason of a plugin whose configuration its schema or itself
+// refuses, and in short that of one that has none.
+func whyUnconfigured(reason string) string {
+	if strings.Contains(reason, "the configuration of plugin ") || strings.Contains(reason, "refuses its configuration") {
+		return reason
+	}
+	return "needs its configuration"
 }
 
 // advice says what to change, where the reason does not.
-func (s shortfall) advice() string {
+func (s shortfall) advice(by cures) string {
 	switch {
 	case s.Phase == lifecycle.ConfigurationNeeded:
-		if refusesConfiguration(s.Reason) {
-			return "mend plugins." + s.Plugin + ".config in the file of --config"
-		}
-		return "give it a configuration, or take airi-host.configuration.required out of its manifest"
+		return by.cure(s.Plugin)
 	case s.Cycle != nil:
 		return strings.Join(s.Cycle, " → ") + " wait for each other: take a key out of airi-host.requires in one of their manifests"
 	case s.Limit == startLimitFlag:
@@ -182,11 +183,11 @@ type report struct {
 	unapproved []string
 }
 
-func reportOf(host *actors.Host, outcomes []actors.Outcome, traces map[string]trace) report {
+func reportOf(host *actors.Host, outcomes []actors.Outcome, traces map[string]trace, by cures) report {
 	r := report{plugins: len(outcomes)}
 	now := standingsOf(host)
 	for _, o := range outcomes {
-		if s, ok := shortfallOf(now, o.Manifest, o.Err, traces[o.Manifest.PluginName()]); ok {
+		if s, ok := shortfallOf(now, o.Manifest, o.Err, traces[o.Manifest.PluginName()], by); ok {
 			r.shortfalls = append(r.shortfalls, s)
 		}
 	}
@@ -215,6 +216,9 @@ func (r report) summary() string {
 		}
 		if len(names) == 0 {
 			continue
+		}
+		if len(names) > 1 {
+			kind = strings.Replace(kind, "needs", "need", 1)
 		}
 		text += fmt.Sprintf(", %d %s", len(names), kind)
 		text += " (" + atMost(names) + ")"
@@ -261,12 +265,9 @@ func (s shortfall) kind() string {
 // cure is the plugin and what to do about it, which the reason says where the advice
 // does not.
 func (s shortfall) cure() string {
-	what := s.Advice
-	switch {
-	case s.Phase == lifecycle.ConfigurationNeeded && !refusesConfiguration(s.Reason):
-		what = "airi-host run --config FILE"
-	case what == "":
-		what = s.Reason
+	what := cmp.Or(s.Advice, s.Reason)
+	if s.Phase == lifecycle.ConfigurationNeeded {
+		what, _, _ = strings.Cut(what, orSettings) // the plugin's own line has both
 	}
 	return s.Plugin + ": " + cut(strings.TrimRight(what, "."), longestCure)
 }

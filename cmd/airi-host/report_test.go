@@ -44,18 +44,18 @@ func TestShortfall_saysWhatToDo(t *testing.T) {
 		},
 		{
 			shortfall{Phase: lifecycle.ConfigurationNeeded},
-			"p is configuration-needed: give it a configuration, or take airi-host.configuration.required out of its manifest (p.json)",
+			"p is configuration-needed: 'airi-host config set p JSON', or plugins.p.config in the settings (p.json)",
 		},
 		{
 			shortfall{Phase: lifecycle.ConfigurationNeeded, Reason: "the configuration of plugin p: /stepp: is not known"},
 			"p is configuration-needed: the configuration of plugin p: /stepp: is not known: " +
-				"mend plugins.p.config in the file of --config (p.json)",
+				"'airi-host config set p JSON', or plugins.p.config in the settings (p.json)",
 		},
 		{shortfall{Phase: lifecycle.Degraded, Reason: "missing capabilities: tool:x"}, "p is degraded: missing capabilities: tool:x (p.json)"},
 		{shortfall{Reason: "the host is shut down\nnow"}, "p did not start: the host is shut down now (p.json)"},
 	} {
 		c.s.Plugin, c.s.File = "p", "p.json"
-		c.s.Advice = c.s.advice()
+		c.s.Advice = c.s.advice(cures{})
 		require.Equal(t, c.want, c.s.String())
 	}
 }
@@ -70,18 +70,18 @@ func TestShortfallOf_tellsHowItStands(t *testing.T) {
 	}
 
 	late := fmt.Errorf("plugin needy is still there: %w", &startLimitError{time.Second})
-	_, bad := shortfallOf(standingsOf(host), ready, late, trace{})
+	_, bad := shortfallOf(standingsOf(host), ready, late, trace{}, cures{})
 	require.False(t, bad, "it made it in time")
-	got, bad := shortfallOf(standingsOf(host), needy, nil, trace{})
+	got, bad := shortfallOf(standingsOf(host), needy, nil, trace{}, cures{})
 	require.True(t, bad)
 	require.Equal(t, lifecycle.ConfigurationNeeded, got.Phase)
 	require.Equal(t, "Host requested configuration before activation.", got.Reason)
 	require.Empty(t, got.Limit)
-	got, _ = shortfallOf(standingsOf(host), needy, late, trace{})
+	got, _ = shortfallOf(standingsOf(host), needy, late, trace{}, cures{})
 	require.Equal(t, "Host requested configuration before activation: the start limit of 1s is over (--start-limit)", got.Reason)
 	require.Equal(t, startLimitFlag, got.Limit)
 
-	got, bad = shortfallOf(standingsOf(host), greeterCalled("absent"), errors.New("plugin absent: no room"), trace{})
+	got, bad = shortfallOf(standingsOf(host), greeterCalled("absent"), errors.New("plugin absent: no room"), trace{}, cures{})
 	require.True(t, bad)
 	require.Equal(t, "no room", got.Reason)
 }
@@ -94,18 +94,18 @@ func TestShortfallOf_tellsWhereItFailed(t *testing.T) {
 	outcomes := host.StartAll(context.Background(), manifests(m), nil, nil)
 
 	failed := trace{failedIn: lifecycle.Loading}
-	got, bad := shortfallOf(standingsOf(host), m, outcomes[0].Err, failed)
+	got, bad := shortfallOf(standingsOf(host), m, outcomes[0].Err, failed, cures{})
 	require.True(t, bad)
 	require.Equal(t, lifecycle.Failed, got.Phase)
 	require.Equal(t, lifecycle.Loading, got.FailedIn)
 	require.NotContains(t, got.Reason, "plugin nobody:", "its name stands in front")
 	require.Contains(t, got.Reason, "is compiled into this host")
 
-	got, _ = shortfallOf(standingsOf(host), m, &startLimitError{time.Second}, failed)
+	got, _ = shortfallOf(standingsOf(host), m, &startLimitError{time.Second}, failed, cures{})
 	require.Contains(t, got.Reason, "is compiled into this host", "the limit came after")
-	got, _ = shortfallOf(standingsOf(host), m, &protocol.Error{Code: protocol.CodeTimeout, Message: "late"}, failed)
+	got, _ = shortfallOf(standingsOf(host), m, &protocol.Error{Code: protocol.CodeTimeout, Message: "late"}, failed, cures{})
 	require.Equal(t, "airi-host.timeouts.load", got.Limit)
-	got, _ = shortfallOf(standingsOf(host), m, &protocol.PeerError{Message: "oh", At: "a.mjs:1:2"}, failed)
+	got, _ = shortfallOf(standingsOf(host), m, &protocol.PeerError{Message: "oh", At: "a.mjs:1:2"}, failed, cures{})
 	require.Equal(t, "a.mjs:1:2", got.Place)
 }
 
@@ -114,7 +114,7 @@ func TestReportOf_counts(t *testing.T) {
 	needy := greeterCalled("needy")
 	needy.Host.Configuration.Required = true
 	outcomes := host.StartAll(context.Background(), manifests(needy, greeterCalled("ready")), nil, nil)
-	got := reportOf(host, outcomes, nil)
+	got := reportOf(host, outcomes, nil, cures{})
 	require.Equal(t, 2, got.plugins)
 	require.Equal(t, 1, got.ready)
 	require.Len(t, got.shortfalls, 1)
@@ -130,7 +130,7 @@ func TestReportOf_isQuickWithManyPlugins(t *testing.T) {
 	}
 	outcomes := host.StartAll(context.Background(), list, nil, nil)
 	began := time.Now()
-	require.Equal(t, len(list), reportOf(host, outcomes, nil).ready)
+	require.Equal(t, len(list), reportOf(host, outcomes, nil, cures{}).ready)
 	require.Less(t, time.Since(began), time.Second)
 }
 
@@ -157,8 +157,8 @@ func TestReport_summaryNamesWhatIsNotReadyAndTheCure(t *testing.T) {
 		"0 of 0 plugins ready, 2 manifests with problems (airi-host validate names them)":      {unsound: []string{"a.json", "b.json"}},
 		"1 of 2 plugins ready, 1 failed (p: out of ␛cheese)":                                   {plugins: 2, ready: 1, shortfalls: []shortfall{failed("p", "out of \x1bcheese.")}},
 		"0 of 1 plugin ready, 1 not ready (p: raise it)":                                       {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.Preparing, Reason: "late", Advice: "raise it"}}},
-		"0 of 1 plugin ready, 1 needs configuration (p: airi-host run --config FILE)":          {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.ConfigurationNeeded, Advice: "give"}}},
-		"0 of 1 plugin ready, 1 needs configuration (p: mend it)":                              {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.ConfigurationNeeded, Reason: "p refuses its configuration", Advice: "mend it"}}},
+		"0 of 1 plugin ready, 1 needs configuration (p: give it)":                              {plugins: 1, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.ConfigurationNeeded, Advice: "give it"}}},
+		"0 of 2 plugins ready, 2 need configuration (p: give it; q: give it)":                  {plugins: 2, shortfalls: []shortfall{{Plugin: "p", Phase: lifecycle.ConfigurationNeeded, Advice: "give it"}, {Plugin: "q", Phase: lifecycle.ConfigurationNeeded, Advice: "give it"}}},
 		"0 of 5 plugins ready, 4 failed (a: x; b: x; c: x; and 1 more), 1 not ready (e: slow)": {plugins: 5, shortfalls: []shortfall{failed("a", "x"), failed("b", "x"), {Plugin: "e", Reason: "slow"}, failed("c", "x"), failed("d", "x")}},
 		"0 of 1 plugin ready, 1 failed (p: " + strings.Repeat("é", longestCure/2) + "…)":       {plugins: 1, shortfalls: []shortfall{failed("p", strings.Repeat("é", 1000))}},
 	} {

@@ -210,7 +210,7 @@ func (c *cli) runHouse(h *house, f *front, st *state, by course) error {
 	endReloads := f.reloadAt(by.stop, by.hangups)
 	defer context.AfterFunc(by.stop, c.hurry)() // before release ends stop
 
-	v := c.openView(h.Host, found.Manifests, st.grants.waiting, opts.live)
+	v := c.openView(h.Host, found.Manifests, c.cures(opts.once), st.grants.waiting, opts.live)
 	defer v.close()
 	defer context.AfterFunc(by.now, v.close)() // a third signal ends the host as it stands
 	j := follow(h.Host, c.settings.queues().events, v.show)
@@ -258,7 +258,7 @@ func (c *cli) start(stop context.Context, h *house, j *journal, found manifest.F
 		awaitSettled(ctx, h.Host)
 		markLate(ctx, outcomes)
 	}
-	rep = reportOf(h.Host, outcomes, j.catchUp())
+	rep = reportOf(h.Host, outcomes, j.catchUp(), c.cures(opts.once))
 	rep.unsound, rep.unapproved = filesOf(found.Problems), h.unapproved(found.Manifests)
 	if stop.Err() != nil {
 		return rep, false

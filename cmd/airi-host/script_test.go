@@ -249,7 +249,7 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 		list, err := host.Plugins(ctx)
 		for _, one := range list {
 			if one.Plugin == args[1] {
-				note = notesOf(one, time.Now())
+				note = (&cli{}).notesOf(one, time.Now())
 			}
 		}
 		if err == nil && want.MatchString(note) {

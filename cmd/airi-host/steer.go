@@ -67,5 +67,5 @@ func (c *cli) printSteered(command string, one admin.PluginInfo) {
 		next = outlook[admin.Disable]
 	}
 	text := one.Plugin + " is " + string(one.Phase) + session
-	c.say("%s", printable(sentence(text, notesOf(one, time.Now()), next)))
+	c.say("%s", printable(sentence(text, c.notesOf(one, time.Now()), next)))
 }

@@ -48,7 +48,7 @@ type runView struct {
 
 // openView begins to show a host; close must follow. unapproved are the grants that a
 // plugin waits for.
-func (c *cli) openView(host *actors.Host, list []*manifest.Manifest, unapproved func(plugin string) []string, live bool) *runView {
+func (c *cli) openView(host *actors.Host, list []*manifest.Manifest, by cures, unapproved func(plugin string) []string, live bool) *runView {
 	v := &runView{c: c, layout: layout{color: c.out.color}}
 	names := make([]string, len(list))
 	for i, m := range list {
@@ -62,7 +62,7 @@ func (c *cli) openView(host *actors.Host, list []*manifest.Manifest, unapproved 
 			others = append(others, c.err)
 		}
 		v.screen = newScreen(host, names, c.settings.queues(), tty, c.in, c.out, others...)
-		v.screen.observer.unapproved = unapproved
+		v.screen.observer.unapproved, v.screen.observer.cures = unapproved, by
 		v.screen.open()
 	}
 	return v
