@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -215,13 +214,4 @@ func awaiting(found manifest.Found, dirs []string) manifest.Found {
 		}
 	}
 	return found
-}
-
-// version is this binary's, as the go command stamped it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "dev"
-	}
-	return info.Main.Version
 }

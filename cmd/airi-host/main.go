@@ -126,15 +126,19 @@ AIRI_HOST_DEBUG=wire logs every frame of every plugin's wire, secrets masked.
 NO_COLOR keeps terminals free of color.`
 
 func (c *cli) root() *cobra.Command {
+	asked := false
 	root := &cobra.Command{
 		Use:           "airi-host",
 		Short:         "Run the plugins of AI agents, whatever ecosystem they were written for",
 		Long:          rootText,
-		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asked {
+				c.printVersion()
+				return nil
+			}
 			return cmd.Help()
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -145,6 +149,7 @@ func (c *cli) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.output, "output", outputText, "how to print: text, or json for one object a line")
 	root.PersistentFlags().StringVar(&c.logLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
 	root.PersistentFlags().StringVar(&c.logFormat, "log-format", formatAuto, "how logs look: tint for people, text, json, or auto")
+	root.Flags().BoolVarP(&asked, "version", "v", false, "tell the version of airi-host")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(c.runCommand(), c.validateCommand(), c.callCommand(), c.lifecycleCommand(), c.configCommand(), c.forgetCommand())
 	root.AddCommand(c.askCommands()...)
