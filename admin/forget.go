@@ -13,6 +13,9 @@ type Forgotten struct {
 	Company string `json:"company,omitempty"`
 	// Removed counts it, by what it is.
 	Removed map[string]int64 `json:"removed"`
+	// Plugins counts what was removed for a company by the plugins that had kept it; that
+	// of "" is the host's own.
+	Plugins map[string]map[string]int64 `json:"plugins,omitempty"`
 	// Enabled tells that the plugin was disabled, which is forgotten, too.
 	Enabled bool `json:"enabled,omitempty"`
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,8 @@ import (
 const forgetText = `Remove all that the host keeps of a plugin, or for a company: state, entities, configurations with
 their history, subscriptions, runs of jobs, audit records, and whether the plugin is disabled. It is
 gone at once, without a question, and for good. The files of its log go with a plugin. With a
-company none do: logs are by plugin, and what was said for the company stays in them.
+company none do: logs are by plugin, and what was said for the company stays in them. How much of
+each kind is gone is told, for a company by the plugins that had kept it.
 
 A running host does it, where one runs; the plugin, or those that work for the company, must be
 stopped. Where none runs it is done in the state directory itself.`
@@ -103,7 +105,7 @@ func (s *state) forget(ctx context.Context, plugin, company string, logs logRemo
 		}
 	}
 	if plugin == "" {
-		gone.Removed, err = s.db.RemoveCompany(ctx, company)
+		err = s.forgetCompany(ctx, company, &gone)
 	} else {
 		s.crashes.forget(plugin)
 		gone.Removed, err = s.disabled.forget(ctx, s.db, plugin)
@@ -122,6 +124,21 @@ func (s *state) forget(ctx context.Context, plugin, company string, logs logRemo
 		Action: "forget", EntityType: kindOf(plugin), EntityID: plugin + company, Message: "what was kept was removed by hand",
 	})
 	return gone, nil
+}
+
+// forgetCompany removes what is kept for a company.
+func (s *state) forgetCompany(ctx context.Context, company string, gone *admin.Forgotten) error {
+	plugins, err := s.db.RemoveCompany(ctx, company)
+	all := store.Removed{}
+	for plugin, its := range plugins {
+		all.Add(its)
+		if gone.Plugins == nil {
+			gone.Plugins = map[string]map[string]int64{}
+		}
+		gone.Plugins[plugin] = its
+	}
+	gone.Removed = all
+	return err
 }
 
 // kindOf says what was forgotten.
@@ -151,23 +168,45 @@ func (c *cli) printForgotten(gone admin.Forgotten) {
 	if whose == "" {
 		whose = "company " + gone.Company
 	}
-	var parts []string
-	for _, what := range slices.Sorted(maps.Keys(gone.Removed)) {
-		part := fmt.Sprintf("%d %s", gone.Removed[what], what)
-		switch what {
-		case "plugin":
-			part = "what the host knew of it"
-		case removedLogs:
-			part = fmt.Sprintf("%d log files", gone.Removed[what])
-		}
-		parts = append(parts, part)
-	}
 	text := "nothing was kept"
-	if len(parts) > 0 {
-		text = "removed " + strings.Join(parts, ", ")
+	if len(gone.Removed) > 0 {
+		text = "removed " + removedText(gone.Removed)
 	}
 	c.say("%s: %s", printable(whose), printable(text))
+	for _, plugin := range slices.Sorted(maps.Keys(gone.Plugins)) {
+		c.say("  %s: %s", printable(cmp.Or(plugin, "the host's own")), printable(removedText(gone.Plugins[plugin])))
+	}
 	if gone.Enabled {
 		c.say("  note: it was disabled, and is not any more")
 	}
+}
+
+// removedWords are one and many of what is removed.
+var removedWords = map[string][2]string{
+	"state":          {"value of its state", "values of its state"},
+	"configurations": {"configuration", "configurations"},
+	"subscriptions":  {"subscription", "subscriptions"},
+	"filters":        {"subscription's filters for it", "subscriptions' filters for it"},
+	"runs":           {"run of a job", "runs of jobs"},
+	"jobs":           {"job", "jobs"},
+	"records":        {"audit record", "audit records"},
+	"entities":       {"entity", "entities"},
+	removedLogs:      {"log file", "log files"},
+}
+
+// removedText lists what was removed.
+func removedText(removed map[string]int64) string {
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(removed)) {
+		words, known := removedWords[what]
+		switch n := int(removed[what]); {
+		case what == "plugin":
+			parts = append(parts, "what the host knew of it")
+		case known:
+			parts = append(parts, plural(n, words[0], words[1]))
+		default: // a newer host's
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

@@ -95,13 +95,18 @@ func TestRemoveCompany_removesAllThatIsItsOwn(t *testing.T) {
 		fill(t, db, plugin, "c2")
 		fillAlone(t, db, plugin)
 	}
+	audit(t, db, Record{Company: "c1"}) // the host's own
 	before := rowsIn(t, db, "company", "c2")
 	for table, n := range before {
 		require.Positive(t, n, "%s: what is not there is not tested", table)
 	}
 	removed, err := db.RemoveCompany(t.Context(), "c1")
 	require.NoError(t, err)
-	require.Equal(t, Removed{"state": 4, "configurations": 2, "subscriptions": 2, "runs": 2, "records": 2, "entities": 2}, removed)
+	of := Removed{"state": 2, "configurations": 1, "subscriptions": 1, "filters": 1, "runs": 1, "records": 1, "entities": 1}
+	require.Equal(t, map[string]Removed{"p": of, "q": of, "": {"records": 1}}, removed)
+	again, err := db.RemoveCompany(t.Context(), "c1")
+	require.NoError(t, err)
+	require.Empty(t, again)
 	wantNone(t, rowsIn(t, db, "company", "c1"))
 	require.Equal(t, before, rowsIn(t, db, "company", "c2"))
 	wantValue(t, db, companyKey("p", "c1", "k"), "")
