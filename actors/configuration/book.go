@@ -15,7 +15,7 @@ import (
 type Store interface {
 	// SetConfiguration puts a revision in the place of the one with the number base, 0
 	// being none, and returns it as it was kept. It fails with protocol.CodeConflict if
-	// another one is the newest.
+	// another one is the newest, and with protocol.CodeOutcomeUnknown if it may be kept yet.
 	SetConfiguration(ctx context.Context, base int64, r Kept) (Kept, error)
 	// ConfigurationHistory returns those that were kept for exactly this company, the
 	// newest first.

@@ -35,7 +35,7 @@ func (s *step) commit(ctx context.Context) (kept Kept, warnings []string, err er
 	}
 	if err == nil {
 		s.tell(actors.StepCommit, actors.StepWorking, 0.75, "kept")
-		kept, err = s.Store.SetConfiguration(ctx, s.old.Revision, s.next)
+		kept, err = s.keep(ctx)
 	}
 	if err == nil {
 		s.Book.Put(kept)

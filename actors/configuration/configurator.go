@@ -33,6 +33,8 @@ type Configurator struct {
 	mu sync.Mutex
 	// turns are held by who changes a plugin: it may take as long as the plugin does.
 	turns map[string]chan struct{}
+	// doubts are whose revisions the Store may have newer than the Book.
+	doubts map[whose]bool
 }
 
 // New makes one. It has nothing to close.
@@ -40,7 +42,7 @@ func New(o Options) *Configurator {
 	if o.Company == nil {
 		o.Company = func(m *manifest.Manifest) string { return m.Host.Scope }
 	}
-	return &Configurator{Options: o, turns: map[string]chan struct{}{}}
+	return &Configurator{Options: o, turns: map[string]chan struct{}{}, doubts: map[whose]bool{}}
 }
 
 // Configuration returns what is in force for a plugin and a company, "" for none. Its
@@ -91,7 +93,9 @@ func (c *Configurator) Plan(ctx context.Context, plugin string, change Change) (
 // Commit validates and plans a change, gives the plugin its configuration, and keeps it.
 // The last one that the plugin takes is in force. One that is refused (CodeConfiguration,
 // with the reasons), that cannot be kept, or whose time is over changes nothing: where the
-// plugin has it already it is given back what it had.
+// plugin has it already it is given back what it had. Of one with CodeOutcomeUnknown the Store
+// may have it all the same: the next change goes by what it has then, and so does the next
+// host.
 //
 // A plugin that cannot be asked since it does not run is checked by its schemas alone, and
 // looks at it when it starts. Another company's configuration is told to a running plugin
@@ -104,6 +108,9 @@ func (c *Configurator) Commit(ctx context.Context, plugin string, change Change)
 		return Configuration{}, err
 	}
 	defer leave()
+	if err := c.settle(ctx, whose{plugin, change.Company}); err != nil {
+		return Configuration{}, err
+	}
 	s, err := c.begin(plugin, change)
 	if err != nil {
 		return Configuration{}, err

@@ -25,19 +25,28 @@ type memory struct {
 	broken error
 	// before is called before something is kept; nil for nothing.
 	before func()
+	// slow has it not known in time what is kept all the same.
+	slow bool
 }
 
-func (m *memory) SetConfiguration(_ context.Context, base int64, k Kept) (Kept, error) {
+func (m *memory) SetConfiguration(ctx context.Context, base int64, k Kept) (Kept, error) {
 	if m.before != nil {
 		m.before()
 	}
+	newest, _ := m.ConfigurationHistory(ctx, k.Plugin, k.Company)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.broken != nil {
 		return k, m.broken
 	}
+	if len(newest) > 0 && newest[0].Revision != base {
+		return k, conflict(newest[0], base)
+	}
 	k.Revision = base + 1
 	m.all = append([]Kept{k}, m.all...)
+	if m.slow || ctx.Err() != nil {
+		return k, &protocol.Error{Code: protocol.CodeOutcomeUnknown, Message: "the store was writing", Err: ctx.Err()}
+	}
 	return k, nil
 }
 
