@@ -3,7 +3,7 @@
 //
 // It brings the published SDK of Paperclip and the worker manager of its server, to
 // run real workers under the real host and under this one, in tests and benchmarks,
-// and the Eventa that AIRI's modules bring.
+// the Eventa that AIRI's modules bring, and the Bun in which elizaOS runs workers.
 // Nothing of theirs is in this tree: [Install] fetches what a set's package.json and
 // package-lock.json name, once a machine.
 //
@@ -21,7 +21,8 @@
 // manager imports besides (its server's logger, and in one release a constant of an
 // adapter) is a file below stand-ins. [Paperclip] is release 2026.824.1, against which
 // this host was written, [Paperclip916] is 2026.916.1; [EventaA14], [EventaB11] and
-// [EventaB14] are releases of Eventa.
+// [EventaB14] are releases of Eventa. [BunRuntime] is a program; [Bun] is the folder that it
+// is in, to be put on PATH.
 //
 // # Where it is kept
 //

@@ -22,6 +22,8 @@ const (
 	EventaA14 = "eventa-a14"
 	EventaB11 = "eventa-b11"
 	EventaB14 = "eventa-b14"
+	// BunRuntime is Bun 1.4.5, in which elizaOS runs its workers.
+	BunRuntime = "bun"
 )
 
 //go:embed all:sets

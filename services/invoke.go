@@ -33,6 +33,7 @@ func (i invoker) invoke(ctx context.Context, call protocol.Call) (json.RawMessag
 	out := protocol.Call{
 		Key: in.text("key"), Input: in.members["input"], Plugin: in.optional("plugin"),
 		Scope: in.company(), Caller: call.Caller, Trace: call.Trace, Deadline: deadline(string(in.members["timeoutMs"])),
+		Progress: call.Progress,
 	}
 	if in.err != nil {
 		return nil, in.err

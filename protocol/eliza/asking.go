@@ -33,7 +33,7 @@ func (w *Worker) answered(r Result, out []protocol.Effect) []protocol.Effect {
 	case !ok && (other != "" || n == 0 || n > w.last):
 		return append(out, protocol.Drop(DroppedUnknown, excerpt(r.RequestID)))
 	case !ok:
-		return append(out, protocol.Drop(DroppedLate, string(number(n))))
+		return r.late(n, out)
 	case other != "":
 		w.forget(n)
 		return append(out, protocol.Complete{ID: c.id, Err: &protocol.Error{Code: protocol.CodeWire, Message: fmt.Sprintf(
@@ -61,7 +61,7 @@ func (w *Worker) chunk(m StreamChunk, out []protocol.Effect) []protocol.Effect {
 func (w *Worker) streamEnd(m StreamEnd, out []protocol.Effect) []protocol.Effect {
 	n, ok := w.streams[string(m.StreamID)]
 	if !ok {
-		return append(out, protocol.Drop(DroppedLate, typeStreamEnd+" "+excerpt(m.StreamID)))
+		return w.streamLeft(m, out)
 	}
 	done := protocol.Complete{ID: w.calls[n].id, Result: or(m.Value, isNull)}
 	if !isAbsent(m.Error) {
@@ -69,6 +69,33 @@ func (w *Worker) streamEnd(m StreamEnd, out []protocol.Effect) []protocol.Effect
 	}
 	w.forget(n)
 	return append(out, done)
+}
+
+// streamLeft takes the end of a model's answer that comes in parts: the host does not take
+// more of it. The task counts until it is answered.
+func (w *Worker) streamLeft(m StreamEnd, out []protocol.Effect) []protocol.Effect {
+	id := protocol.RequestID(streamNumber(m.StreamID, workerStreams))
+	one, runs := w.tasks[id]
+	if !runs || one.stream == nil || one.left {
+		return append(out, protocol.Drop(DroppedLate, typeStreamEnd+" "+excerpt(m.StreamID)))
+	}
+	one.left = true
+	w.tasks[id] = one
+	return append(out, protocol.Abandon{ID: id})
+}
+
+// cancel forgets a call of the runtime, and tells the host if it answers in parts.
+func (w *Worker) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Effect {
+	n, ok := w.numbers[in.ID]
+	if !ok {
+		return out
+	}
+	stream := w.calls[n].stream
+	w.forget(n)
+	if stream != "" {
+		out = append(out, noMore(json.RawMessage(stream)))
+	}
+	return out
 }
 
 func (w *Worker) forget(n uint64) {

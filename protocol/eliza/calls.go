@@ -118,11 +118,16 @@ func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error)
 	return sends, nil
 }
 
-// cancel forgets a call. This wire has no word for it, so the worker is not told; its
-// answer will be late, and counted.
+// cancel forgets a call. A worker that answers it in parts is told that nobody takes them;
+// else this wire has no word for it, and the answer will be late, and counted.
 func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Effect {
-	if c := d.numbers[in.ID]; c != nil {
-		d.forget(c)
+	c := d.numbers[in.ID]
+	if c == nil {
+		return out
+	}
+	d.forget(c)
+	if c.stream != "" {
+		out = append(out, noMore(json.RawMessage(c.stream)))
 	}
 	return out
 }
@@ -149,7 +154,7 @@ func (d *driver) answered(r Result, out []protocol.Effect) []protocol.Effect {
 	case c == nil && (other != "" || n == 0 || n > d.last):
 		return append(out, protocol.Drop(DroppedUnknown, excerpt(r.RequestID)))
 	case c == nil:
-		return append(out, protocol.Drop(DroppedLate, string(number(n))))
+		return r.late(n, out)
 	case other != "":
 		d.forget(c)
 		return append(out, protocol.Complete{ID: c.id, Err: d.settings.Fault(protocol.CodeWire, fmt.Sprintf(

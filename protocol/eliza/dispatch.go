@@ -106,7 +106,7 @@ func (h handler) input(args json.RawMessage) json.RawMessage {
 func (w *Worker) report(in protocol.Report, out []protocol.Effect) []protocol.Effect {
 	one, ok := w.tasks[in.ID]
 	switch {
-	case !ok:
+	case !ok || one.left:
 		return append(out, protocol.Drop(DroppedCallback, excerpt(in.Item)))
 	case one.callback != "":
 		return append(out, protocol.Send{Message: Callback{ID: quote(one.callback), Payload: or(in.Item, isNull)}})
@@ -114,7 +114,7 @@ func (w *Worker) report(in protocol.Report, out []protocol.Effect) []protocol.Ef
 		return out
 	}
 	if one.stream == nil {
-		one.stream = quote(fmt.Sprintf("stream:%d", in.ID))
+		one.stream = streamID(workerStreams, in.ID)
 		w.tasks[in.ID] = one
 		out = append(out, protocol.Send{Message: Result{RequestID: one.id, OK: isTrue, StreamID: one.stream}})
 	}
@@ -128,6 +128,9 @@ func (w *Worker) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effe
 		return out
 	}
 	delete(w.tasks, in.ID)
+	if one.left {
+		return out
+	}
 	var failure json.RawMessage
 	if in.Err != nil {
 		failure = wireError(in.Err)

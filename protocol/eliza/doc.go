@@ -46,7 +46,9 @@
 // The reference has types for streams and never sends them. Here a caller who follows a
 // model sets streamReply, and a worker may answer {ok: true, streamId}, then send
 // [StreamChunk] frames under that id, and end with a [StreamEnd]; so may the host where a
-// worker asks for a model in that way. Who does not know of it answers as always.
+// worker asks for a model in that way. Who does not know of it answers as always. Whoever
+// takes a stream may leave it, by a StreamEnd of that id in the other direction: the sender
+// gets a protocol.Abandon, and its call counts until it is over.
 //
 // # The runtime
 //
@@ -81,6 +83,6 @@
 // [protocol.StrayBurst] at once and another one every [protocol.StrayPause]; all are
 // counted. The length of a line is its transport's.
 //
-// The wire has no word for a call that is given up, so the worker is not told, and its
-// answer is counted under [DroppedLate].
+// But for streams the wire has no word for a call that is given up, so the worker is not
+// told, and its answer is counted under [DroppedLate].
 package eliza

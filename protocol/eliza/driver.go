@@ -92,8 +92,8 @@ func newDriver(d Dialect, s protocol.Settings) *driver {
 	return h
 }
 
-// Step takes what happened and appends what has to be done. It sets no timers: this
-// wire has no word for a call that is given up.
+// Step takes what happened and appends what has to be done. It sets no timers: but for
+// streams this wire has no word for a call that is given up.
 func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
 	if d.closed {
 		return d.settings.AfterEnd(in, out)

@@ -245,7 +245,8 @@ func TestDriver_streamsModels(t *testing.T) {
 	r.step(protocol.Invoke{ID: 8, Call: protocol.Call{Key: "model:TEXT"}})
 	require.Contains(t, r.receive(fmt.Sprintf(`{"type":"worker-rpc-result","requestId":%d,"ok":true,"streamId":1}`, r.d.(*driver).last))[0],
 		"complete 8 error plugin lab: model:TEXT was answered as the stream 1: expected a short id that is not in use")
-	require.Empty(t, r.step(protocol.Cancel{ID: 7}))
+	require.Equal(t, []string{`send {"type":"stream-end","streamId":1,"error":{"name":"AbortError","message":"nobody takes this stream any more","code":"cancelled"}}`},
+		r.step(protocol.Cancel{ID: 7}), "the worker need not go on")
 	require.Equal(t, []string{`dropped late-answer stream-chunk 1`}, r.receive(`{"type":"stream-chunk","streamId":1,"chunk":"a"}`))
 }
 

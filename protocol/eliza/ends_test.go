@@ -2,6 +2,7 @@ package eliza
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,6 +112,59 @@ func TestEnds_stream(t *testing.T) {
 		`serve 1 useModel {"modelType":"TEXT"} follows=true caller=lab`, `progress 1 "x"`, `complete 1 ok "xy"`,
 		`serve 2 useModel {} follows=true caller=lab`, `progress 2 "x"`, `complete 2 error late`,
 	}, w.Says())
+}
+
+// Whoever takes a stream may leave it, and whoever sends it is told; what the sender still
+// says is for nobody, and its task counts until it is over.
+func TestEnds_streamsAreLeft(t *testing.T) {
+	w := newWire(t, Plugin{}, WorkerSettings{Plugin: definition})
+	w.start()
+	text := protocol.Call{Key: "model:TEXT", Input: raw(`1`)}
+	w.At(w.Host, protocol.Invoke{ID: 1, Call: text, Follows: true})
+	w.At(w.Worker, protocol.Report{ID: 1, Item: raw(`"a"`)})
+	w.At(w.Host, protocol.Cancel{ID: 1})
+	w.At(w.Worker, protocol.Report{ID: 1, Item: raw(`"b"`)})
+	w.At(w.Worker, protocol.Reply{ID: 1, Result: raw(`"ab"`)})
+	require.Equal(t, []string{
+		`task 1 model:TEXT 1 follows=true validate=false handler=0`, "progress 1 ", `progress 1 "a"`, "abandon 1", `dropped late-callback "b"`,
+	}, w.Says())
+
+	w.At(w.Host, protocol.Invoke{ID: 2, Call: text, Follows: true})
+	w.At(w.Host, protocol.Cancel{ID: 2})
+	require.Len(t, w.Says(), 1, "there is no stream to leave yet")
+	w.At(w.Worker, protocol.Report{ID: 2, Item: raw(`"a"`)})
+	require.Equal(t, []string{"dropped late-answer 2", "abandon 2", `dropped late-answer stream-chunk "stream:2"`}, w.Says())
+	w.At(w.Worker, protocol.Reply{ID: 2, Err: errors.New("x")})
+	require.Empty(t, w.Says())
+
+	w.At(w.Worker, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "useModel"}, Follows: true})
+	w.At(w.Host, protocol.Report{ID: 1, Item: raw(`"x"`)})
+	w.At(w.Worker, protocol.Cancel{ID: 1})
+	w.At(w.Worker, protocol.Cancel{ID: 1})
+	w.At(w.Host, protocol.Report{ID: 1, Item: raw(`"y"`)})
+	w.At(w.Host, protocol.Reply{ID: 1, Result: raw(`"xy"`)})
+	require.Equal(t, []string{`serve 1 useModel {} follows=true caller=lab`, `progress 1 "x"`, "abandon 1"}, w.Says())
+}
+
+// A stream that is left counts among the calls in flight until it is over; who leaves
+// streams that are not there is not heard.
+func TestEnds_streamsThatAreLeftAreBounded(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{MaxPending: 1})
+	r.start(everything)
+	const ask = `{"type":"host-rpc","requestId":1,"method":"useModel","args":{},"streamReply":true}`
+	r.receive(ask)
+	for _, id := range []string{`"host-stream:1"`, `"host-stream:2"`, `"stream:1"`, `1`, `null`, `"host-stream:"`, `"host-stream:-1"`} {
+		require.Equal(t, []string{"dropped late-answer stream-end " + id}, r.receive(`{"type":"stream-end","streamId":`+id+`}`))
+	}
+	require.Equal(t, []string{"dropped late-answer stream-end "}, r.receive(`{"type":"stream-end"}`))
+	r.step(protocol.Report{ID: 1, Item: raw(`1`)})
+	require.Equal(t, []string{"abandon 1"}, r.receive(`{"type":"stream-end","streamId":"host-stream:1"}`))
+	require.Equal(t, []string{`dropped late-answer stream-end "host-stream:1"`}, r.receive(`{"type":"stream-end","streamId":"host-stream:1"}`))
+	require.Contains(t, r.receive(ask)[0], `"code":"overloaded"`)
+	require.Empty(t, r.step(protocol.Reply{ID: 1}))
+	require.Contains(t, r.receive(ask)[0], "serve 2 useModel")
+	long := `"` + strings.Repeat("x", 300) + `"`
+	require.Len(t, r.receive(`{"type":"worker-rpc-result","requestId":0,"ok":true,"streamId":`+long+`}`), 1)
 }
 
 func TestEnds_callbacksAndErrors(t *testing.T) {

@@ -156,6 +156,7 @@ const (
 	nameMismatch, codeMismatch = "SurfaceMismatchError", "SURFACE_MISMATCH"
 	nameDenied, codeDenied     = "PermissionDeniedError", "PERMISSION_DENIED"
 	nameError                  = "Error"
+	nameAbort, codeAbort       = "AbortError", "cancelled"
 	nameMethod, codeMethod     = "UnsupportedMethodError", "UNSUPPORTED_METHOD"
 )
 

@@ -76,7 +76,8 @@ type StreamChunk struct {
 	StreamID, Chunk json.RawMessage
 }
 
-// StreamEnd ends a stream, and with it the call.
+// StreamEnd ends a stream, and with it the call. From whoever takes the stream it says that
+// no more is taken.
 type StreamEnd struct {
 	StreamID, Value, Error json.RawMessage
 }

@@ -18,6 +18,8 @@ type request struct {
 	// the worker takes it in parts.
 	stream  json.RawMessage
 	streams bool
+	// left tells that the worker does not take its answer any more.
+	left bool
 }
 
 // MaxAsked is how many bytes the args of a worker's calls in flight may have together,
@@ -114,11 +116,11 @@ func unsupported(method string) json.RawMessage {
 // parts.
 func (d *driver) report(in protocol.Report, out []protocol.Effect) []protocol.Effect {
 	r, ok := d.requests.Get(in.ID)
-	if !ok || !r.streams {
+	if !ok || !r.streams || r.left {
 		return out
 	}
 	if r.stream == nil {
-		r.stream = quote(fmt.Sprintf("host-stream:%d", in.ID))
+		r.stream = streamID(hostStreams, in.ID)
 		d.requests.Update(in.ID, r)
 		out = append(out, protocol.Send{Message: Result{FromHost: true, RequestID: r.id, OK: isTrue, StreamID: r.stream}})
 	}
@@ -128,7 +130,7 @@ func (d *driver) report(in protocol.Report, out []protocol.Effect) []protocol.Ef
 // reply sends the host's answer.
 func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effect {
 	r, ok := d.requests.Answered(in)
-	if !ok {
+	if !ok || r.left {
 		return out
 	}
 	return append(out, protocol.Send{Message: d.answer(r, in)})

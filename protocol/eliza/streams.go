@@ -3,6 +3,8 @@ package eliza
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -41,11 +43,61 @@ func (d *driver) streamEnd(m StreamEnd, out []protocol.Effect) []protocol.Effect
 	c := d.calls[n]
 	switch {
 	case c == nil:
-		return append(out, protocol.Drop(DroppedLate, typeStreamEnd+" "+excerpt(m.StreamID)))
+		return d.streamLeft(m, out)
 	case !isAbsent(m.Error):
 		return d.completed(n, c, nil, remoteError(m.Error), out)
 	case m.Value == nil:
 		return d.completed(n, c, isNull, nil, out)
 	}
 	return d.completed(n, c, m.Value, nil, out)
+}
+
+// streamLeft takes the end of an answer of the host's that comes in parts: the worker does
+// not take more of it. The call counts until its service has ended.
+func (d *driver) streamLeft(m StreamEnd, out []protocol.Effect) []protocol.Effect {
+	id := protocol.RequestID(streamNumber(m.StreamID, hostStreams))
+	r, waits := d.requests.Get(id)
+	if !waits || r.stream == nil || r.left {
+		return append(out, protocol.Drop(DroppedLate, typeStreamEnd+" "+excerpt(m.StreamID)))
+	}
+	r.left = true
+	d.requests.Update(id, r)
+	return append(out, protocol.Abandon{ID: id})
+}
+
+// What the ids of streams begin with, by who sends them.
+const (
+	hostStreams   = "host-stream:"
+	workerStreams = "stream:"
+)
+
+// streamID is the id of the stream in which a request is answered.
+func streamID[N ~uint64](of string, n N) json.RawMessage {
+	return quote(of + strconv.FormatUint(uint64(n), 10))
+}
+
+// streamNumber is the request that a stream answers, or 0 for none.
+func streamNumber(id json.RawMessage, of string) uint64 {
+	name, _ := text(id)
+	digits, ok := strings.CutPrefix(name, of)
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil {
+		return 0
+	}
+	return n
+}
+
+// late takes an answer to a call that is over. Of one that begins a stream the sender is
+// told that nobody takes it.
+func (r Result) late(n uint64, out []protocol.Effect) []protocol.Effect {
+	out = append(out, protocol.Drop(DroppedLate, string(number(n))))
+	if string(r.OK) == "true" && r.StreamID != nil && len(r.StreamID) <= protocol.MaxExcerpt {
+		out = append(out, noMore(r.StreamID))
+	}
+	return out
+}
+
+// noMore tells whoever sends a stream that nobody takes it any more.
+func noMore(id json.RawMessage) protocol.Effect {
+	return protocol.Send{Message: StreamEnd{StreamID: id, Error: refusal(nameAbort, "nobody takes this stream any more", codeAbort)}}
 }

@@ -49,6 +49,7 @@ type WorkerSettings struct {
 //
 //	protocol.Send       a frame to write
 //	Task                the host wants something; exactly one Reply is owed
+//	protocol.Abandon    the host does not take the parts of a model's answer any more
 //	Started             the host's init, with its manifest and context, if it sends one
 //	protocol.Complete   a call of the runtime is over
 //	protocol.Progress   a part of such a call's answer
@@ -112,6 +113,8 @@ type task struct {
 	// streams tells that the answer may come in parts; stream is the id that it has then.
 	streams bool
 	stream  json.RawMessage
+	// left tells that the host does not take the answer any more.
+	left bool
 }
 
 // asking is a call of the runtime that is not answered.
@@ -155,9 +158,7 @@ func (w *Worker) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []p
 	case protocol.Invoke:
 		return w.ask(in, out)
 	case protocol.Cancel:
-		if n, ok := w.numbers[in.ID]; ok {
-			w.forget(n)
-		}
+		return w.cancel(in, out)
 	case protocol.Emit:
 		return w.emit(in, out)
 	case protocol.Closed:

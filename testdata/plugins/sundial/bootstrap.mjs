@@ -1,6 +1,7 @@
 // The worker's end of elizaOS's remote plugins, on standard input and output: what
-// bootstrap of @elizaos/plugin-worker-runtime does, and one method more of the runtime,
-// invoke, which this host has. It runs in Node.js and in Bun.
+// bootstrap of @elizaos/plugin-worker-runtime does, and what this host has besides: invoke, a
+// method more of the runtime, and models whose answers come in parts. It runs in Node.js and
+// in Bun.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -50,30 +51,57 @@ function fromWireError(wire) {
 class RuntimeProxy {
   #last = 0
   #waiting = new Map()
+  #streams = new Map()
 
-  call(method, args) {
+  /** With onChunk the answer may come in parts: it is given each, and may throw to have no more. */
+  call(method, args, { onChunk } = {}) {
     this.#last = (this.#last + 1) >>> 0
     const requestId = this.#last
     return new Promise((resolve, reject) => {
-      this.#waiting.set(requestId, { resolve, reject })
-      send({ type: 'host-rpc', requestId, api: 'runtime', method, args })
+      this.#waiting.set(requestId, { resolve, reject, onChunk })
+      send({ type: 'host-rpc', requestId, api: 'runtime', method, args, ...(onChunk && { streamReply: true }) })
     })
   }
 
-  answered({ requestId, ok, payload, error }) {
+  answered({ requestId, ok, payload, error, streamId }) {
     const waiting = this.#waiting.get(requestId)
     this.#waiting.delete(requestId)
-    if (ok)
+    if (ok && streamId !== undefined && payload === undefined && waiting?.onChunk)
+      this.#streams.set(streamId, waiting)
+    else if (ok)
       waiting?.resolve(payload ?? null)
     else
       waiting?.reject(fromWireError(error))
+  }
+
+  chunk({ streamId, chunk }) {
+    const waiting = this.#streams.get(streamId)
+    try {
+      waiting?.onChunk(chunk)
+    }
+    catch (error) {
+      this.#streams.delete(streamId)
+      send({ type: 'stream-end', streamId, error: toWireError(error) })
+      waiting.reject(error)
+    }
+  }
+
+  /** Takes the end of a stream, and tells whether it was one. */
+  ended({ streamId, value, error }) {
+    const waiting = this.#streams.get(streamId)
+    this.#streams.delete(streamId)
+    if (error)
+      waiting?.reject(fromWireError(error))
+    else
+      waiting?.resolve(value ?? null)
+    return waiting !== undefined
   }
 }
 
 function runtimeOf(proxy) {
   return {
     getService: serviceType => proxy.call('getService', { serviceType }),
-    useModel: (modelType, params) => proxy.call('useModel', { modelType, params }),
+    useModel: (modelType, params, options) => proxy.call('useModel', { modelType, params }, options),
     getMemory: memoryId => proxy.call('getMemory', { memoryId }),
     createMemory: (memory, tableName) => proxy.call('createMemory', { memory, tableName: tableName ?? null }),
     updateMemory: async (memory) => { await proxy.call('updateMemory', { memory }) },
@@ -83,7 +111,7 @@ function runtimeOf(proxy) {
     composeState: (message, options) => proxy.call('composeState', { message, options: options ?? null }),
     actionCallback: (callbackId, response, actionName) => proxy.call('actionCallback', { callbackId, response, actionName: actionName ?? null }),
     // This host's own: any capability of any plugin, by its key.
-    invoke: (key, input, options) => proxy.call('invoke', { ...options, key, input }),
+    invoke: (key, input, { onChunk, ...options } = {}) => proxy.call('invoke', { ...options, key, input }, { onChunk }),
   }
 }
 
@@ -127,7 +155,7 @@ function describe(plugin, registry) {
   }
   if (plugin.models) {
     out.models = Object.fromEntries(Object.entries(plugin.models).map(([type, run]) =>
-      [type, ref('model', type, (runtime, args) => run(runtime, args.params))]))
+      [type, ref('model', type, (runtime, args, context) => run(runtime, args.params, context))]))
   }
   if (plugin.events) {
     out.events = Object.fromEntries(Object.entries(plugin.events).map(([name, handlers]) =>
@@ -244,6 +272,54 @@ class Guard {
   }
 }
 
+/** The answers that are sent in parts, by the ids of their streams: what ends each. */
+const streams = new Map()
+
+/**
+ * Takes what a model that is a generator says: to who asked for it part by part, and to others
+ * as a whole. That is what the generator returns or, if it returns nothing, what it yielded.
+ */
+async function stream({ requestId, streamReply }, parts, ending) {
+  const streamId = `stream:${requestId}`
+  const said = []
+  if (streamReply) {
+    streams.set(streamId, () => {
+      ending.abort()
+      parts.return?.().catch(() => {})
+    })
+    send({ type: 'worker-rpc-result', requestId, ok: true, streamId })
+  }
+  const end = (outcome) => {
+    if (!streamReply)
+      send({ type: 'worker-rpc-result', requestId, ok: !outcome.error, ...(outcome.error ? outcome : { payload: outcome.value }) })
+    else if (streams.delete(streamId)) // else nobody takes it
+      send({ type: 'stream-end', streamId, ...outcome })
+  }
+  try {
+    for (;;) {
+      const { value, done } = await parts.next()
+      if (done) {
+        const whole = said.every(one => typeof one === 'string') ? said.join('') : said
+        end({ value: value === undefined ? whole : value })
+        return
+      }
+      said.push(value)
+      if (streams.has(streamId))
+        send({ type: 'stream-chunk', streamId, chunk: value ?? null })
+    }
+  }
+  catch (error) {
+    end({ error: toWireError(error) })
+  }
+}
+
+/** Nobody takes a stream any more. */
+function leave(streamId) {
+  const end = streams.get(streamId)
+  streams.delete(streamId)
+  end?.()
+}
+
 async function dispatch(registry, runtime, guard, message) {
   const { requestId, surface, target, args } = message
   const refusal = guard?.refusal(message)
@@ -257,7 +333,12 @@ async function dispatch(registry, runtime, guard, message) {
       throw Object.assign(new Error(`Unknown target: ${target}`), { name: 'UnknownTargetError', code: 'UNKNOWN_TARGET' })
     if (handler.surface !== surface)
       throw Object.assign(new Error(`Target ${target} is of surface ${handler.surface}, not ${surface}`), { name: 'SurfaceMismatchError', code: 'SURFACE_MISMATCH' })
-    const payload = await handler.run(runtime, args ?? null)
+    const ending = new AbortController()
+    const payload = await handler.run(runtime, args ?? null, { signal: ending.signal })
+    if (surface === 'model' && payload?.[Symbol.asyncIterator]) {
+      await stream(message, payload[Symbol.asyncIterator](), ending)
+      return
+    }
     send({ type: 'worker-rpc-result', requestId, ok: true, payload: payload ?? null })
   }
   catch (error) {
@@ -292,6 +373,10 @@ export async function bootstrap(plugin, { initConfig = {}, rpcKey = keyOfHost() 
       dispatch(registry, runtime, guard, message)
     else if (message?.type === 'host-rpc-result')
       proxy.answered(message)
+    else if (message?.type === 'stream-chunk')
+      proxy.chunk(message)
+    else if (message?.type === 'stream-end' && !proxy.ended(message))
+      leave(message.streamId)
   })
   send({ type: 'worker-announce-plugin', descriptor: describe(plugin, registry) })
   const before = snapshot(plugin)
