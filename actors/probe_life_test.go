@@ -189,8 +189,7 @@ func (p *trial) wantOffer(plugin string, state lifecycle.State) string {
 func TestProbe_announcedIsNotReady(t *testing.T) {
 	p := newTrial(t, nil)
 	m, started := startSlow(p, "")
-	soon := protocol.Call{Key: "tool:record", Deadline: time.Now().Add(200 * time.Millisecond)}
-	require.EqualError(t, (<-p.invoke(soon)).err,
+	require.EqualError(t, overdue(t, p.host, protocol.Call{Key: "tool:record"}),
 		"tool:record of plugin slow is not ready: configured before the deadline (the call's own deadline)")
 	patient := p.invoke(protocol.Call{Key: "tool:record", Deadline: time.Now().Add(labPatience)})
 	release(t, m)

@@ -2,9 +2,11 @@ package actors_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +17,24 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 )
 
-// Deadlines, idle limits and deaths, with a module in Node, in real time.
+// Deadlines, idle limits and deaths, with a module in Node, in real time. How exact the
+// times are is tried in fake time (TestProbe_aDeadlineIsToldOnce and those that follow
+// it): on a machine that has much else to do everybody is late, the test as well.
+
+// overdue makes a call whose deadline passes while it is under way. Where the machine
+// is so busy that it has passed before the call is made, there is another one, with
+// twice the time.
+func overdue(t *testing.T, host *actors.Host, c protocol.Call) error {
+	t.Helper()
+	for within := 100 * time.Millisecond; ; within *= 2 {
+		c.Deadline = time.Now().Add(within)
+		_, err := host.Invoke(t.Context(), c)
+		if err == nil || within > labPatience || !strings.Contains(err.Error(), " was not called before the deadline ") {
+			require.False(t, time.Now().Before(c.Deadline), "the deadline has not come")
+			return err
+		}
+	}
+}
 
 // ledger is a file to which handlers append.
 func ledger(t *testing.T) (path string, lines func() string) {
@@ -24,7 +43,9 @@ func ledger(t *testing.T) (path string, lines func() string) {
 	return path, func() string {
 		t.Helper()
 		text, err := os.ReadFile(path)
-		require.NoError(t, err)
+		if !errors.Is(err, os.ErrNotExist) { // nobody has written yet
+			require.NoError(t, err)
+		}
 		return string(text)
 	}
 }
@@ -34,23 +55,17 @@ func TestProbe_aModuleIsToldOfADeadlineOnce(t *testing.T) {
 	m := startMixed(t, nil)
 	m.startReady("probes")
 	path, lines := ledger(t)
-	waitFor := func(name string, within time.Duration) (answer, time.Duration) {
-		began := time.Now()
-		got, err := m.host.Invoke(t.Context(), protocol.Call{
-			Key: "model:WAIT", Input: fmt.Appendf(nil, `{"file":%q,"name":%q}`, path, name), Deadline: began.Add(within),
-		})
-		return answer{string(got), err}, time.Since(began)
+	waitAs := func(name string) protocol.Call {
+		return protocol.Call{Key: "model:WAIT", Input: fmt.Appendf(nil, `{"file":%q,"name":%q}`, path, name), Deadline: time.Now().Add(labPatience)}
 	}
-	got, took := waitFor("a", 100*time.Millisecond)
-	require.Equal(t, protocol.CodeTimeout, protocol.CodeOf(got.err))
-	require.EqualError(t, got.err, "model:WAIT of plugin probes did not answer before the deadline (the call's own deadline)")
-	require.GreaterOrEqual(t, took, 100*time.Millisecond)
-	require.Less(t, took, 250*time.Millisecond)
+	err := overdue(t, m.host, waitAs("a"))
+	require.Equal(t, protocol.CodeTimeout, protocol.CodeOf(err))
+	require.EqualError(t, err, "model:WAIT of plugin probes did not answer before the deadline (the call's own deadline)")
 
 	newer := make(chan answer, 1)
 	go func() {
-		got, _ := waitFor("b", labPatience)
-		newer <- got
+		got, err := m.host.Invoke(t.Context(), waitAs("b"))
+		newer <- answer{string(got), err}
 	}()
 	require.Eventually(t, func() bool { return lines() == "a\nb\n" }, labPatience, time.Millisecond)
 	m.wantCall("model:RELEASE", `{}`, `["a"]`)
@@ -61,31 +76,42 @@ func TestProbe_aModuleIsToldOfADeadlineOnce(t *testing.T) {
 	m.wantUnharmed()
 }
 
+// steadily makes a call that the module reports on twice in the idle limit, and whose
+// deadline comes after five of them. Where the machine is so busy that the module is
+// late, there is another one, with twice the time.
+func (m *mixed) steadily(idle time.Duration, follows bool) (items int, err error) {
+	m.t.Helper()
+	for own := idle; own < 20*idle; own *= 2 {
+		items = 0
+		c := protocol.Call{
+			Key: "model:STEADY", Input: fmt.Appendf(nil, `{"ms":%d,"n":1000}`, (own / 2).Milliseconds()),
+			Idle: own, Deadline: time.Now().Add(5*own + own/3),
+		}
+		if follows {
+			c.Progress = func(json.RawMessage) error { items++; return nil }
+		}
+		_, err = m.host.Invoke(m.t.Context(), c)
+		if err == nil || !strings.Contains(err.Error(), " made no progress for ") {
+			break
+		}
+	}
+	return items, err
+}
+
 func TestProbe_aModulesProgressKeepsACallAlive(t *testing.T) {
 	t.Parallel()
 	const idle = 300 * time.Millisecond
 	m := startMixed(t, func(o *actors.Options) { o.Timeouts.Idle = idle })
 	m.startReady("probes")
 	for _, follows := range []bool{true, false} {
-		began, items := time.Now(), 0
-		c := protocol.Call{
-			Key: "model:STEADY", Input: fmt.Appendf(nil, `{"ms":%d,"n":1000}`, (idle / 2).Milliseconds()),
-			Deadline: began.Add(5*idle + idle/3),
-		}
-		if follows {
-			c.Progress = func(json.RawMessage) error { items++; return nil }
-		}
-		_, err := m.host.Invoke(t.Context(), c)
+		items, err := m.steadily(idle, follows)
 		require.EqualError(t, err, "model:STEADY of plugin probes did not answer before the deadline (the call's own deadline)")
-		require.InDelta(t, 5*idle+idle/3, time.Since(began), float64(150*time.Millisecond))
 		if follows {
-			require.Greater(t, items, 5)
+			require.GreaterOrEqual(t, items, 5, "no two of them are further apart than the limit")
 		}
 	}
-	began := time.Now()
 	_, err := m.host.Invoke(t.Context(), protocol.Call{Key: "model:STEADY", Input: []byte(`{"ms":60000,"n":1}`)})
 	require.EqualError(t, err, "model:STEADY of plugin probes made no progress for 300ms (the host's limit timeouts.idle)")
-	require.InDelta(t, idle, time.Since(began), float64(150*time.Millisecond))
 	m.wantUnharmed()
 }
 
@@ -124,7 +150,6 @@ func TestProbe_aTimeThatIsNoneIsTheDefaultOfAModule(t *testing.T) {
 		"none":              {0, 0, "made no progress for 200ms (the host's limit timeouts.idle)"},
 		"no idle limit":     {-1, 0, "did not answer before the deadline (the host's limit timeouts.call)"},
 		"its own":           {100 * time.Millisecond, 0, "made no progress for 100ms (the call's own idle limit)"},
-		"the deadline wins": {time.Hour, 150 * time.Millisecond, "did not answer before the deadline (the call's own deadline)"},
 		"is over already":   {0, -time.Second, "was not called before the deadline (the call's own deadline)"},
 	} {
 		c := protocol.Call{Key: "model:STEADY", Input: []byte(`{"ms":60000,"n":1}`), Idle: row.idle}
@@ -134,5 +159,7 @@ func TestProbe_aTimeThatIsNoneIsTheDefaultOfAModule(t *testing.T) {
 		_, err := m.host.Invoke(t.Context(), c)
 		require.EqualError(t, err, "model:STEADY of plugin probes "+row.want, name)
 	}
+	err = overdue(t, m.host, protocol.Call{Key: "model:STEADY", Input: []byte(`{"ms":60000,"n":1}`), Idle: time.Hour})
+	require.EqualError(t, err, "model:STEADY of plugin probes did not answer before the deadline (the call's own deadline)", "its own deadline wins")
 	m.wantUnharmed()
 }

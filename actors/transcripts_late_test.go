@@ -1,6 +1,9 @@
 package actors_test
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,6 +13,23 @@ import (
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
 )
+
+// startLate begins the start of a module that prepares itself until release is
+// called. What it offers is announced when this returns.
+func (m *mixed) startLate(env map[string]string) (release func(), started <-chan error) {
+	m.t.Helper()
+	late, file := module(m.t, "late"), filepath.Join(m.t.TempDir(), "release")
+	late.Host.Env = map[string]string{"RELEASE": file}
+	maps.Copy(late.Host.Env, env)
+	done := make(chan error, 1)
+	go func() {
+		_, err := m.host.Start(m.t.Context(), late, actors.StartOptions{})
+		done <- err
+	}()
+	announced := await(m, func(e actors.CapabilityChanged) bool { return e.Key == "tool:late" })
+	require.Equal(m.t, lifecycle.CapAnnounced, announced.To)
+	return func() { require.NoError(m.t, os.WriteFile(file, nil, 0o600)) }, done
+}
 
 // callWithin calls a tool that may not be ready yet.
 func (m *mixed) callWithin(key string, d time.Duration) (string, error) {
@@ -21,18 +41,13 @@ func (m *mixed) callWithin(key string, d time.Duration) (string, error) {
 func TestModule_announcedIsNotReady(t *testing.T) {
 	t.Parallel()
 	m := startMixed(t, nil)
-	started := make(chan error, 1)
-	go func() {
-		_, err := m.start("late")
-		started <- err
-	}()
-	announced := await(m, func(e actors.CapabilityChanged) bool { return e.Key == "tool:late" })
-	require.Equal(t, lifecycle.CapAnnounced, announced.To)
+	release, started := m.startLate(nil)
 
-	_, err := m.callWithin("tool:late", 200*time.Millisecond)
+	err := overdue(t, m.host, protocol.Call{Key: "tool:late"})
 	require.Equal(t, protocol.CodeTimeout, protocol.CodeOf(err))
 	require.ErrorContains(t, err, "tool:late of plugin late is not ready: preparing")
-	result, err := m.callWithin("tool:late", 10*time.Second)
+	release()
+	result, err := m.callWithin("tool:late", labPatience)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"data":{"early":[]}}`, result, "nothing reached the module before it was ready")
 	require.NoError(t, <-started)
@@ -43,15 +58,9 @@ func TestModule_announcedIsNotReady(t *testing.T) {
 func TestModule_announcedIsWithdrawnWhenInitFails(t *testing.T) {
 	t.Parallel()
 	m := startMixed(t, nil)
-	late := module(t, "late")
-	late.Host.Env = map[string]string{"FAIL": "no luck today"}
-	started := make(chan error, 1)
-	go func() {
-		_, err := m.host.Start(t.Context(), late, actors.StartOptions{})
-		started <- err
-	}()
-	await(m, func(e actors.CapabilityChanged) bool { return e.Key == "tool:late" })
-	_, err := m.callWithin("tool:late", 10*time.Second)
+	release, started := m.startLate(map[string]string{"FAIL": "no luck today"})
+	release()
+	_, err := m.callWithin("tool:late", labPatience)
 	require.ErrorContains(t, err, "no luck today")
 	require.EqualError(t, <-started, "no luck today")
 	withdrawn := await(m, func(e actors.CapabilityChanged) bool { return e.Key == "tool:late" })

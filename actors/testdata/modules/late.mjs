@@ -1,6 +1,9 @@
-// Offers its tool at once and takes two seconds to get ready. What is called before
-// that is remembered. FAIL in its environment makes it fail in the end.
+// Offers its tool at once and gets ready when the file is there that RELEASE in its
+// environment names. What is called before that is remembered. FAIL makes it fail in
+// the end.
+import { existsSync } from 'node:fs'
 import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defineInvokeEventa, defineInvokeHandler } from '@moeru/eventa'
 
 let isReady = false
@@ -13,7 +16,9 @@ export async function init({ channels }) {
     }
     return { data: { early } }
   })
-  await new Promise(resolve => setTimeout(resolve, 2000))
+  while (!existsSync(process.env.RELEASE)) {
+    await sleep(5)
+  }
   if (process.env.FAIL) {
     throw new Error(process.env.FAIL)
   }
