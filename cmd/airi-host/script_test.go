@@ -25,6 +25,8 @@ import (
 // The scripts in testdata/script say what a user sees. Beside what testscript has:
 //
 //	exits CODE airi-host …   the exit code is that one
+//	scaled CODE TEXT airi-host …  the same, and what it prints matches a regular expression; in
+//	                         the arguments {N} is N times 100 ms. A busy machine gets longer times
 //	events stdout            every line is a JSON object with an "event"
 //	ready STATE N            a host runs in the state directory, N plugins of it are ready
 //	shows STATE PLUGIN TEXT  what ps notes of a plugin comes to match a regular expression
@@ -52,6 +54,7 @@ func TestScripts(t *testing.T) {
 		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
+			"scaled":  scaled,
 			"events":  events,
 			"ready":   ready,
 			"shows":   shows,
@@ -128,18 +131,51 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND …")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		ended, ok := errors.AsType[*exec.ExitError](err)
-		if !ok {
-			ts.Fatalf("%v", err)
-		}
-		got = ended.ExitCode()
+	if got := exitCode(ts, args[1:]); strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
+}
+
+// exitCode runs a command.
+func exitCode(ts *testscript.TestScript, command []string) int {
+	err := ts.Exec(command[0], command[1:]...)
+	if err == nil {
+		return 0
+	}
+	ended, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		ts.Fatalf("%v", err)
+	}
+	return ended.ExitCode()
+}
+
+// units are the times in the arguments of scaled.
+var units = regexp.MustCompile(`\{(\d+)\}`)
+
+// scaled runs a command whose outcome depends on who is faster: a limit that is part of
+// it, or a plugin. The script says by how much the plugin is. On a machine so busy that
+// this does not do, it runs again with all times twice as long, up to 32 times.
+func scaled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: scaled CODE TEXT COMMAND …")
+	}
+	want, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	for scale := 1; ; scale *= 2 {
+		var command []string
+		for _, arg := range args[2:] {
+			command = append(command, units.ReplaceAllStringFunc(arg, func(unit string) string {
+				n, _ := strconv.Atoi(strings.Trim(unit, "{}"))
+				return strconv.Itoa(n * scale * 100)
+			}))
+		}
+		got := exitCode(ts, command)
+		if strconv.Itoa(got) == args[0] && want.MatchString(ts.ReadFile("stdout")+ts.ReadFile("stderr")) {
+			return
+		}
+		if scale == 32 {
+			ts.Fatalf("exit code %d, want %s with %s", got, args[0], want)
+		}
 	}
 }
 
