@@ -59,6 +59,7 @@ func (h *Host) remember(who, old *handle) error {
 	}
 	h.sessions[who.Session] = who
 	h.plugins[who.Plugin] = who
+	delete(h.left, who.Plugin)
 	return nil
 }
 
@@ -68,6 +69,7 @@ func (h *Host) forget(who *handle) {
 	delete(h.sessions, who.Session)
 	if h.plugins[who.Plugin] == who {
 		delete(h.plugins, who.Plugin)
+		h.leave(who)
 	}
 }
 

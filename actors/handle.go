@@ -48,6 +48,8 @@ type handle struct {
 	up atomic.Bool
 	// former tells that it was never started, since its plugin crashed under the former host.
 	former atomic.Bool
+	// offered are the keys, sorted, that it offered at its end; nil before that.
+	offered atomic.Pointer[[]string]
 	// draining tells that the session is being stopped: no call may begin, and the
 	// last one that ends tells the session.
 	draining atomic.Bool

@@ -40,6 +40,8 @@ type Host struct {
 	bounds atomic.Pointer[bounds]
 	// memory keeps crashes for the next host; nil if nobody does.
 	memory CrashMemory
+	// unstarted knows of the offers of plugins that were not started; nil if nobody does.
+	unstarted func(key, plugin string) string
 	// logEvents are the kinds of events that go to the log.
 	logEvents Kind
 
@@ -70,6 +72,8 @@ type Host struct {
 
 	mu          sync.Mutex
 	supervisors map[string]*ref
+	// left are what plugins offered that have stopped since, by their names.
+	left map[string][]string
 	sessions    map[string]*handle // by session id
 	plugins     map[string]*handle // the newest session of each plugin
 	logs        map[string]*logRing
@@ -80,8 +84,8 @@ func New(opts Options) (*Host, error) {
 	h := &Host{
 		id: opts.ID, log: opts.Log, logEvents: opts.LogEvents, programs: opts.Programs, launch: opts.Launch, observe: opts.Observe, trace: opts.Trace, runtime: opts.Runtime,
 		permits: opts.MayInvoke, denied: opts.Denied,
-		versions: opts.Versions, memory: opts.Memory, version: opts.Version, mark: opts.Owner,
-		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, sessions: map[string]*handle{},
+		versions: opts.Versions, memory: opts.Memory, unstarted: opts.Unstarted, version: opts.Version, mark: opts.Owner,
+		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, left: map[string][]string{}, sessions: map[string]*handle{},
 		plugins: map[string]*handle{}, logs: map[string]*logRing{},
 	}
 	h.SetBounds(Bounds{Timeouts: opts.Timeouts, Limits: opts.Limits, Ladder: opts.Ladder, Restart: opts.Restart})

@@ -278,6 +278,6 @@ func TestMemory_whatAPluginThatWasGivenUpDeclaresIsWithdrawnWithTheReason(t *tes
 		require.NoError(t, err)
 		require.Empty(t, m.host.snapshot().Get("tool:t"))
 		_, err = m.host.Invoke(t.Context(), protocol.Call{Key: "tool:t"})
-		wantCode(t, err, protocol.CodeNotFound, "nobody offers tool:t")
+		wantCode(t, err, protocol.CodeNotFound, "nobody offers tool:t: plugin far offers it when it runs, and is stopped: start it")
 	})
 }

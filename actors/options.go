@@ -75,6 +75,11 @@ type Options struct {
 	Restart RestartPolicy
 	// Memory keeps how plugins have crashed from one host to the next; nil for nobody.
 	Memory CrashMemory
+	// Unstarted says which plugins would offer a key that nobody does, of those that were
+	// not started, and what to do; "" for none. It is asked for a call that finds nobody,
+	// with the plugin that the call names, "" for any, and may be called from several
+	// goroutines. nil knows of none.
+	Unstarted func(key, plugin string) string
 }
 
 // Launcher makes the worker process of a plugin's module. It must not block

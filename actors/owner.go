@@ -159,8 +159,9 @@ func (h *Host) notFound(err error, c protocol.Call) error {
 	if c.Plugin == "" && h.mayBeUndeclared(c) {
 		e.Message += ": if a plugin has it that announces no such thing, name the plugin"
 	}
-	if down := h.inherited(); c.Plugin == "" && down != "" {
-		e.Message += ": " + down
+	absent := h.absent(c)
+	if down := h.inherited(); c.Plugin == "" && down != "" && absent == "" {
+		absent = down
 	}
 	if _, ok := errors.AsType[*capability.NotReadyError](err); ok {
 		e.Code, e.Message = protocol.CodeNotReady, err.Error()
@@ -172,6 +173,9 @@ func (h *Host) notFound(err error, c protocol.Call) error {
 	}
 	if c.Plugin != "" {
 		e.Message = fmt.Sprintf("plugin %s does not offer %s", c.Plugin, c.Key)
+	}
+	if absent != "" {
+		e.Message += ": " + absent
 	}
 	return e
 }

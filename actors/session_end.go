@@ -117,6 +117,7 @@ func (s *session) withdraw(reason string, then func()) {
 		then()
 		return
 	}
+	s.h.leaves(s.offers)
 	s.register(setOffers{owner: s.owner(), to: lifecycle.CapWithdrawn, reason: reason}, then)
 }
 

@@ -110,7 +110,7 @@ func TestOffers_newCallsAreRefusedWhileTheStopHookRuns(t *testing.T) {
 		wantCode(t, err, protocol.CodeNotReady, "tool:a of plugin a is not ready: withdrawn (plugin a is being stopped)")
 		require.NoError(t, (<-stopped).err)
 		_, err = callKey(t, h, "tool:a")
-		wantCode(t, err, protocol.CodeNotFound, "nobody offers tool:a")
+		wantCode(t, err, protocol.CodeNotFound, "nobody offers tool:a: plugin a offers it when it runs, and is stopped: start it")
 	})
 }
 

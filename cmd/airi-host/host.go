@@ -128,6 +128,7 @@ func (c *cli) hostOptions(h *house, st *state, once bool) actors.Options {
 
 		MayInvoke: st.grants.mayInvoke,
 		Denied:    st.denied,
+		Unstarted: h.offDuty,
 	}
 	if st.crashes != nil { // else the interface would hold a nil pointer
 		o.Memory = st.crashes
