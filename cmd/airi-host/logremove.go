@@ -17,11 +17,14 @@ const removedLogs = "logFiles"
 type logRemover func(ctx context.Context, plugin string) (int, error)
 
 // logDir is where plugins' logs are kept.
-func (c *cli) logDir(st *state) string {
-	if dir := c.settings.Logs.Dir; dir != "" {
-		return dir
+func (c *cli) logDir(st *state) string { return logDirOf(c.settings, st.dir) }
+
+// logDirOf is logDir of a host with settings and a state directory.
+func logDirOf(s *settings, dir string) string {
+	if s.Logs.Dir != "" {
+		return s.Logs.Dir
 	}
-	return filepath.Join(st.dir, logFolder)
+	return filepath.Join(dir, logFolder)
 }
 
 // logRemover is how log files are removed: by whoever writes them, where somebody does;

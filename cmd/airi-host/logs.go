@@ -20,8 +20,8 @@ import (
 
 const logsText = `Show the end of what plugins have logged and written: of the one with the NAME, or of all,
 what was said before the host began among it. The host keeps it in files, in the folder logs
-of its state directory unless its settings say otherwise; where no host runs, the files are
-read.
+of its state directory, or in logs.dir of its settings; where no host runs, the files are read:
+of the settings in the state directory, or of --config.
 
 --since leaves out what is older: than a time (2026-01-31T12:00:00Z, 2026-01-31), or than as
 much as a duration ago (10m). It shows all there is since then, unless -n says how much.
@@ -85,6 +85,7 @@ func (c *cli) logsCommand() *cobra.Command {
 		},
 	}
 	linesFlag(cmd, &o.lines, &o.follow)
+	c.configFlag(cmd)
 	cmd.Flags().StringVar(&since, "since", "", sinceUsage)
 	cmd.Flags().StringVar(&o.from, "from", "", "read the files of this directory, and ask no host")
 	return cmd
@@ -121,9 +122,14 @@ func (c *cli) showLogs(ctx context.Context, o logsOptions) error {
 	if err != nil {
 		return err
 	}
-	kept := filepath.Join(dir, logFolder)
-	if _, never := os.Stat(kept); never == nil && !o.follow && !running(ctx, dir) {
-		return c.printLogs(kept, o)
+	if !o.follow && !running(ctx, dir) {
+		kept, err := c.keptIn(dir)
+		if err != nil {
+			return err
+		}
+		if _, never := os.Stat(kept); never == nil {
+			return c.printLogs(kept, o)
+		}
 	}
 	return c.follow(ctx, o.follow, func(ctx context.Context, host *admin.Client) error {
 		show, err := c.lineShower(ctx, host)
@@ -132,6 +138,22 @@ func (c *cli) showLogs(ctx context.Context, o logsOptions) error {
 		}
 		return host.Logs(ctx, o.plugin, o.lines, o.since, o.follow, show)
 	})
+}
+
+// keptIn is where a host that has a state directory keeps logs, by its settings. That
+// those beside its state are not good, which the host does not start with, keeps nobody from
+// reading what it said before.
+func (c *cli) keptIn(dir string) (string, error) {
+	s, err := c.settled(false)
+	switch _, wrong := errors.AsType[*settingsError](err); {
+	case err == nil:
+		return logDirOf(s, dir), nil
+	case wrong && c.config == "":
+		kept := filepath.Join(dir, logFolder)
+		fmt.Fprintf(c.err, "note: %s; the logs are those in %s\n", printable(err.Error()), printable(kept))
+		return kept, nil
+	}
+	return "", err
 }
 
 // running tells whether a host can be asked in a state directory.
