@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -33,6 +32,7 @@ func (h *Host) leave(who *handle) {
 }
 
 // absent says which plugins offer the key of a call when they run, and do not; "" for none.
+// One that has failed is not among them: what it offered is there, not ready, with why.
 func (h *Host) absent(c protocol.Call) string {
 	if h.unstarted != nil {
 		if text := h.unstarted(c.Key, c.Plugin); text != "" {
@@ -40,15 +40,6 @@ func (h *Host) absent(c protocol.Call) string {
 		}
 	}
 	all := h.stopped(c)
-	for _, who := range h.handles() {
-		keys := who.offered.Load()
-		if keys == nil || !asksFor(c, who.Plugin, *keys) {
-			continue
-		}
-		if at, _ := who.watch(); at.phase == lifecycle.Failed {
-			all = append(all, fmt.Sprintf("plugin %s offers it when it runs, and has failed (%s)", who.Plugin, clip(at.reason)))
-		}
-	}
 	return strings.Join(all[:min(len(all), mostAbsent)], "; ")
 }
 
