@@ -21,7 +21,9 @@
 // the disk: it outlives a kill of the process, and with Options.Unsynced false a power
 // failure. One that has failed has failed alone: what was committed with it is written
 // again without it. A full disk or one that cannot be written makes writes fail, with an
-// *[Error] that says what to do, and nothing else: reads go on.
+// *[Error] that says what to do, and nothing else: reads go on. A database that was
+// removed or replaced meanwhile is neither written nor read until it is back: nobody would
+// find what was written, and what is in its place may be another's. The cache goes on.
 //
 // # Reads
 //

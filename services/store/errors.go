@@ -14,13 +14,16 @@ import (
 // to do. What was read before stays readable where memory has it.
 type Error struct {
 	File string
-	// Err is what SQLite says.
+	// Err is what SQLite or the system says.
 	Err error
 }
 
 // Error names the file, what is wrong and what to do.
 func (e *Error) Error() string {
 	what, cure := "failed", "look at the disk, and at the permissions of the file"
+	if errors.Is(e.Err, errMisplaced) {
+		what, cure = "is not where the host has opened it", "nothing is written or read until it is back; without it, stop the host and put a copy in its place"
+	}
 	switch e.code() {
 	case sqlite3.SQLITE_FULL:
 		what, cure = "is full", "make room on its disk, remove data, or allow it more bytes"
@@ -38,7 +41,7 @@ func (e *Error) Error() string {
 
 const damaged = "move it and the files -wal and -shm beside it away, or put a copy in its place, and start again"
 
-// Unwrap returns what SQLite says.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 // code is SQLite's primary result code, 0 for none.

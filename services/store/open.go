@@ -67,7 +67,7 @@ func open(ctx context.Context, dir string, o Options, steps []string) (_ *DB, er
 	if db.writer, err = newWriter(ctx, file, o, &db.counts, steps); err != nil {
 		return nil, err
 	}
-	if db.read, err = openFile(file, "_query_only=1"); err != nil {
+	if db.read, err = openFile(file, "mode=rw&_query_only=1"); err != nil {
 		return nil, err
 	}
 	db.read.SetMaxOpenConns(o.Readers)

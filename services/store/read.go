@@ -11,6 +11,9 @@ import (
 
 // get reads one row into what dest points to; false if there is none.
 func (db *DB) get(ctx context.Context, query string, args []any, dest ...any) (found bool, err error) {
+	if err := db.writer.place.check(); err != nil {
+		return false, db.readError(err)
+	}
 	err = db.read.QueryRowContext(ctx, query, args...).Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -20,6 +23,9 @@ func (db *DB) get(ctx context.Context, query string, args []any, dest ...any) (f
 
 // rowsOf reads all rows, each by what scan makes of it.
 func rowsOf[T any](ctx context.Context, db *DB, scan func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	if err := db.writer.place.check(); err != nil {
+		return nil, db.readError(err)
+	}
 	rows, err := db.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, db.readError(err)
@@ -49,6 +55,9 @@ func (db *DB) readError(err error) error {
 		return ErrClosed
 	}
 	db.counts.failedReads.Add(1)
+	if failed, ok := errors.AsType[*Error](err); ok {
+		return failed
+	}
 	return &Error{db.file, err}
 }
 

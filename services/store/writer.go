@@ -37,6 +37,7 @@ type writer struct {
 	counts *counts
 	db     *sql.DB
 	tx     *tx
+	place  *place
 	ended  chan struct{} // closed when the loop has ended
 	wake   chan struct{} // holds one: look at the queue
 
@@ -54,7 +55,11 @@ func newWriter(ctx context.Context, file string, o Options, c *counts, steps []s
 	w := &writer{
 		file: file, limits: o, counts: c, db: db,
 		tx:    &tx{file: file, conn: conn, prepared: map[string]*sql.Stmt{}},
+		place: &place{file: file},
 		ended: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
+	if err := w.place.check(); err != nil {
+		return nil, errors.Join(err, w.closeFile())
 	}
 	go w.loop()
 	return w, nil
@@ -194,6 +199,9 @@ var errNotBegun = errors.New("no transaction")
 // and tells nobody.
 func (w *writer) try(batch []*write) error {
 	began := time.Now()
+	if err := w.place.check(); err != nil {
+		return errors.Join(err, errNotBegun)
+	}
 	if err := w.tx.exec(`BEGIN IMMEDIATE`); err != nil {
 		return errors.Join(err, errNotBegun)
 	}
