@@ -280,7 +280,7 @@ var reached = map[string]reach{
 		map[string]string{
 			"SkipMissed": "jobs.skipMissed", "Limit": "jobs.limit", "AtOnce": "jobs.atOnce", "Jobs": "jobs.jobs", "Drain": "jobs.drain",
 		},
-		map[string]string{"Log": wired, "Deaf": wired},
+		map[string]string{"Log": wired, "Deaf": wired, "Now": "is for tests"},
 	},
 	"queues": {
 		func(s *settings) any {

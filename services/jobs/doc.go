@@ -27,6 +27,8 @@
 //	due while too many others run    waits for one of them to end
 //	missed, since the host or the    runs once as soon as the plugin is back, however
 //	  plugin was down                many were missed; not at all with Options.SkipMissed
+//	due by a clock that was set      is followed from the new time on; nothing runs twice
+//	  back by 5 minutes or more      for less
 //	longer than Options.Limit        fails
 //	its caller gives up              fails, and the plugin is told; where it cannot be
 //	                                 (Options.Deaf) it has not ended, and goes on without

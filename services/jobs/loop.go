@@ -56,7 +56,8 @@ func (s *Scheduler) close() {
 
 // look begins what is due, and returns when to look again.
 func (s *Scheduler) look() time.Duration {
-	now := time.Now().Round(0) // the wall's clock: schedules go by it
+	now := s.limits.Now().Round(0) // the wall's clock: schedules go by it
+	s.doubt(now)
 	for _, t := range s.begin(s.due(now)) {
 		s.skip(t, "the run before it has not ended")
 	}
@@ -68,7 +69,23 @@ func (s *Scheduler) look() time.Duration {
 			next = one.next
 		}
 	}
-	return max(next.Sub(time.Now().Round(0)), 0)
+	return max(next.Sub(s.limits.Now().Round(0)), 0)
+}
+
+// doubt has schedules followed from now on if the clock was set back: a job would wait for
+// a time that the clock was wrong to be near.
+func (s *Scheduler) doubt(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before := s.looked; now.Before(before.Add(-setBack)) {
+		s.limits.Log.Warn("the clock was set back: the schedules of jobs are followed anew from there", "from", before, "to", now)
+		for _, one := range s.jobs {
+			if !one.next.IsZero() {
+				one.next = one.schedule.Next(now)
+			}
+		}
+	}
+	s.looked = now
 }
 
 // due takes what is due, by plugin and job: one run for each job, however many times it

@@ -26,6 +26,8 @@ type Options struct {
 	Deaf func(plugin string) bool
 	// Log tells what went wrong; nil is silence.
 	Log *slog.Logger
+	// Now tells the time of the wall's clock; nil is time.Now.
+	Now func() time.Time
 }
 
 const (
@@ -34,6 +36,9 @@ const (
 	// glance is how often the clock is looked at, at least: it may have been set, or
 	// have gone on while the machine slept.
 	glance = time.Minute
+	// setBack is by how much the clock has to be set back for schedules to be followed anew
+	// from there. Less is waited for, so that nothing runs a second time.
+	setBack = 5 * time.Minute
 	// recording is how long the store may take for one run.
 	recording = 10 * time.Second
 )
@@ -48,6 +53,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	return o
 }

@@ -22,7 +22,7 @@ func (s *Scheduler) Trigger(ctx context.Context, plugin, key string) (run string
 	if err := s.take(id); err != nil {
 		return "", err
 	}
-	t := turn{id: id, run: newRun(id, protocol.TriggerManual, time.Now())}
+	t := turn{id: id, run: newRun(id, protocol.TriggerManual, s.limits.Now())}
 	return t.run.ID, s.byHand(ctx, t)
 }
 

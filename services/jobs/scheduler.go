@@ -34,6 +34,7 @@ type Scheduler struct {
 
 	mu      sync.Mutex
 	jobs    map[name]*job
+	looked  time.Time         // at the clock, last
 	active  map[name]struct{} // running or waiting, known still or not
 	waiting []turn            // for one of the running to end; one of a job
 	running int
@@ -108,7 +109,7 @@ func (s *Scheduler) follow(ctx context.Context, id name, schedule string) (*job,
 	if err != nil {
 		return one, err
 	}
-	now := time.Now()
+	now := s.limits.Now()
 	until, err := s.store.FollowJob(ctx, id.plugin, id.key, schedule)
 	if err != nil || until.After(now) { // the clock was set back
 		until = now

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -31,7 +30,7 @@ func (s *Scheduler) Serve(ctx context.Context, c protocol.Call) (json.RawMessage
 	if asked.Trigger == protocol.TriggerRetry {
 		trigger = asked.Trigger
 	}
-	t := turn{id: id, run: newRun(id, trigger, time.Now()), call: c}
+	t := turn{id: id, run: newRun(id, trigger, s.limits.Now()), call: c}
 	t.run.Company = c.Scope
 	return nil, s.byHand(ctx, t)
 }
