@@ -89,6 +89,10 @@ var (
 			why:  "a log that tests read is the same for everybody, so it knows nobody",
 		},
 		{
+			from: "internal/regular",
+			why:  "how a file is read that somebody names is the same for everybody, so it knows nobody",
+		},
+		{
 			from:  "watch",
 			tests: []string{"internal/logtest"},
 			why:   "who watches files tells that they have changed; what is reloaded then, and what to say of it, is cmd's",
@@ -105,13 +109,13 @@ var (
 		},
 		{
 			from:  "manifest",
-			to:    []string{"capability"},
+			to:    []string{"capability", "internal/regular"},
 			tests: []string{"manifest/evaluate"},
 			why:   "a manifest is read before anything runs, so it names capabilities and nothing that lives",
 		},
 		{
 			from:  "services",
-			to:    []string{"protocol", "capability"},
+			to:    []string{"protocol", "capability", "internal/regular"},
 			tests: []string{"internal/logtest"},
 			why:   "a service answers calls; what it pushes to a plugin goes through an interface of protocol that cmd wires",
 		},
@@ -188,7 +192,7 @@ var (
 		{
 			from: "cmd/airi-host", program: true,
 			to: append([]string{
-				"actors", "admin", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate",
+				"actors", "admin", "capability", "ecosystems", "internal/regular", "lifecycle", "manifest", "manifest/evaluate",
 				"plugin", "protocol", "protocol/airi/bridge", "services", "transport", "watch",
 				"testdata/plugins", // the one that is compiled in
 			}, dialects...),

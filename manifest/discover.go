@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/airi-host/airi-host/internal/regular"
 )
 
 // Found is what Discover found.
@@ -231,7 +233,7 @@ func meansPaperclip(file string) bool {
 	if filepath.Base(file) != "package.json" {
 		return false
 	}
-	f, err := os.Open(file)
+	f, _, err := regular.Open(file)
 	if err != nil {
 		return false
 	}

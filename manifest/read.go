@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/airi-host/airi-host/internal/regular"
 )
 
 // The limits when [Options] say nothing.
@@ -92,29 +93,18 @@ func (r *reader) open() (value, error) {
 	})
 }
 
-// load returns a file's bytes. It opens regular files only: a named pipe would
-// block for ever.
+// load returns a file's bytes.
 func load(file string, limit int64) ([]byte, error) {
-	info, err := os.Stat(file)
+	data, info, err := regular.Read(file, limit)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: expected a manifest file", cause(err))
-	case info.IsDir():
+	case errors.Is(err, regular.ErrIrregular) && info != nil && info.IsDir():
 		return nil, fmt.Errorf("is a directory: expected a manifest file, e.g. %s", filepath.Join(file, "plugin.json"))
-	case !info.Mode().IsRegular():
-		return nil, errors.New("is not a regular file: expected a manifest file")
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: expected a manifest file", cause(err))
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	switch {
+	case errors.Is(err, regular.ErrIrregular):
+		return nil, fmt.Errorf("%w: expected a manifest file", err)
+	case errors.Is(err, regular.ErrTooLong):
+		return nil, fmt.Errorf("expected at most %d bytes, found more: move what is long into a file of its own", limit)
 	case err != nil:
 		return nil, fmt.Errorf("%s: expected a manifest file", cause(err))
-	case int64(len(data)) > limit:
-		return nil, fmt.Errorf("expected at most %d bytes, found more: move what is long into a file of its own", limit)
 	}
 	return data, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/airi-host/airi-host/internal/regular"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -143,15 +144,12 @@ func (s Secret) value() (string, error) {
 	return value, nil
 }
 
-// readSecret reads a file, less one line end. Only a regular file is opened: anything
-// else might never end.
+// readSecret reads a file, less one line end.
 func readSecret(path string) (string, error) {
-	if info, err := os.Stat(path); err != nil {
-		return "", err
-	} else if !info.Mode().IsRegular() {
+	f, _, err := regular.Open(path)
+	if errors.Is(err, regular.ErrIrregular) {
 		return "", fmt.Errorf("file %s is no regular file", path)
 	}
-	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}

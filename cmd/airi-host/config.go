@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/ecosystems"
+	"github.com/airi-host/airi-host/internal/regular"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/services/otlp"
@@ -79,27 +79,19 @@ func loadSettings(path string) (*settings, error) {
 	return s, nil
 }
 
-// readSettings returns the bytes of a regular file: a named pipe would block for ever.
+// readSettings returns what a file of settings holds.
 func readSettings(path string) ([]byte, error) {
 	const want = "expected a file of settings, in JSON"
-	info, err := os.Stat(path)
+	data, _, err := regular.Read(path, maxSettings)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New("does not exist: " + want)
-	case err == nil && !info.Mode().IsRegular():
-		return nil, errors.New("is not a regular file: " + want)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", withoutPath(err))
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
-	switch {
+	case errors.Is(err, regular.ErrIrregular):
+		return nil, fmt.Errorf("%w: %s", err, want)
+	case errors.Is(err, regular.ErrTooLong):
+		return nil, fmt.Errorf("expected at most %d bytes, found more: shorten it", maxSettings)
 	case err != nil:
 		return nil, fmt.Errorf("cannot be read: %w", withoutPath(err))
-	case len(data) > maxSettings:
-		return nil, fmt.Errorf("expected at most %d bytes, found more: shorten it", maxSettings)
 	}
 	return data, nil
 }

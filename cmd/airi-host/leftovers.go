@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/airi-host/airi-host/internal/regular"
 	"github.com/airi-host/airi-host/transport/process"
 )
 
@@ -66,15 +67,14 @@ func ownMark() (string, error) {
 	return readMark(file)
 }
 
+// maxMark is how long the file of a mark may be, in bytes.
+const maxMark = 256
+
 func readMark(file string) (string, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() || info.Size() > 256 {
+	text, _, err := regular.Read(file, maxMark)
+	if errors.Is(err, regular.ErrIrregular) || errors.Is(err, regular.ErrTooLong) {
 		return "", fmt.Errorf("%s: expected a short text file: remove it", file)
 	}
-	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
