@@ -20,8 +20,9 @@ type hush struct {
 	configs, secrets hidden
 	// textOnly is for one that hides nothing in frames.
 	textOnly bool
-	// given are the secrets in the order in which they came, at most mostSecrets.
-	given []string
+	// given are the secrets in the order in which they came, at most mostSecrets, each as it
+	// may be written.
+	given [][]string
 }
 
 // mostSecrets is how many secrets are hidden: those that were given out last.
@@ -81,31 +82,57 @@ func (h *hush) listen(s protocol.Service) protocol.Service {
 	})
 }
 
-// secret hides a text as Go writes it into JSON, and as others do.
+// secret hides a text as it is, as Go writes it into JSON, and as others do.
 func (h *hush) secret(text string) {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(text) // a string always encodes
 	escaped, _ := json.Marshal(text)
+	forms := append(linesOf(text), text)
+	for _, quoted := range []string{strings.TrimSuffix(plain.String(), "\n"), string(escaped)} {
+		forms = append(forms, quoted[1:len(quoted)-1])
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, quoted := range []string{strings.TrimSuffix(plain.String(), "\n"), string(escaped)} {
-		h.remember(quoted[1 : len(quoted)-1])
+	h.remember(forms)
+}
+
+// The lines of a secret that are hidden by themselves: those that are long enough, in bytes, to
+// be nobody else's words.
+const (
+	leastLine       = 12
+	mostSecretLines = 64
+)
+
+// linesOf are the lines of a secret that has several, such as a key: a log has each in a
+// record of its own.
+func linesOf(text string) (lines []string) {
+	if !strings.Contains(strings.TrimSpace(text), "\n") {
+		return nil
 	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); len(line) >= leastLine && len(lines) < mostSecretLines {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // remember hides a secret, and forgets the oldest where there are too many.
-func (h *hush) remember(secret string) {
-	if slices.Contains(h.secrets, secret) {
+func (h *hush) remember(forms []string) {
+	forms = slices.DeleteFunc(forms, func(s string) bool { return s == "" || slices.Contains(h.secrets, s) })
+	if len(forms) == 0 {
 		return
 	}
-	h.secrets.add(secret)
-	h.given = append(h.given, secret)
+	for _, one := range forms {
+		h.secrets.add(one)
+	}
+	h.given = append(h.given, forms)
 	if len(h.given) > mostSecrets {
 		oldest := h.given[0]
 		h.given = slices.Delete(h.given, 0, 1)
-		h.secrets = slices.DeleteFunc(h.secrets, func(s string) bool { return s == oldest })
+		h.secrets = slices.DeleteFunc(h.secrets, func(s string) bool { return slices.Contains(oldest, s) })
 	}
 }
 

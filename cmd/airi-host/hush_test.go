@@ -59,3 +59,22 @@ func TestHush_aSecretThatBeginsAnotherHidesNoPartOfIt(t *testing.T) {
 		require.Equal(t, `{"r":"[masked] [masked]"}`, h.show([]byte(`{"r":"abcDEF abc"}`)))
 	}
 }
+
+// In a log a secret stands as it is, and one of several lines has each in a record of its own.
+func TestHush_coversSecretsAsLogsHaveThem(t *testing.T) {
+	h := &hush{}
+	h.secret("pa\"ss\\wörd<&>")
+	h.secret("-----BEGIN KEY-----\nMIIEvQIBADANBgkq\r\n{\n-----END KEY-----\n")
+	for text, want := range map[string]string{
+		"it is pa\"ss\\wörd<&>!":   "it is [masked]!",
+		`{"it":"pa\"ss\\wörd<&>"}`: `{"it":"[masked]"}`,
+		`{"it":"pa\"ss\\wörd\u003c\u0026\u003e"}`:                        `{"it":"[masked]"}`,
+		"-----BEGIN KEY-----\nMIIEvQIBADANBgkq\r\n{\n-----END KEY-----\n": "[masked]",
+		"key: MIIEvQIBADANBgkq": "key: [masked]",
+		"{":                     "{",
+	} {
+		require.Equal(t, want, h.cover(text))
+	}
+	require.Equal(t, `{"a":"[masked]"}`, h.show([]byte(`{"a":"-----BEGIN KEY-----\nMIIEvQIBADANBgkq\r\n{\n-----END KEY-----\n"}`)))
+	require.Equal(t, `{"a":{"b":1}}`, h.show([]byte(`{"a":{"b":1}}`)))
+}
