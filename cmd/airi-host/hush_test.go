@@ -66,12 +66,12 @@ func TestHush_coversSecretsAsLogsHaveThem(t *testing.T) {
 	h.secret("pa\"ss\\wörd<&>")
 	h.secret("-----BEGIN KEY-----\nMIIEvQIBADANBgkq\r\n{\n-----END KEY-----\n")
 	for text, want := range map[string]string{
-		"it is pa\"ss\\wörd<&>!":   "it is [masked]!",
-		`{"it":"pa\"ss\\wörd<&>"}`: `{"it":"[masked]"}`,
-		`{"it":"pa\"ss\\wörd\u003c\u0026\u003e"}`:                        `{"it":"[masked]"}`,
+		"it is pa\"ss\\wörd<&>!":                                          "it is [masked]!",
+		`{"it":"pa\"ss\\wörd<&>"}`:                                        `{"it":"[masked]"}`,
+		`{"it":"pa\"ss\\wörd\u003c\u0026\u003e"}`:                         `{"it":"[masked]"}`,
 		"-----BEGIN KEY-----\nMIIEvQIBADANBgkq\r\n{\n-----END KEY-----\n": "[masked]",
-		"key: MIIEvQIBADANBgkq": "key: [masked]",
-		"{":                     "{",
+		"key: MIIEvQIBADANBgkq":                                           "key: [masked]",
+		"{":                                                               "{",
 	} {
 		require.Equal(t, want, h.cover(text))
 	}
