@@ -29,9 +29,9 @@ func (s *Scheduler) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.wake:
-			timer.Reset(s.look())
+			timer.Reset(s.look(ctx))
 		case <-timer.C:
-			timer.Reset(s.look())
+			timer.Reset(s.look(ctx))
 		}
 	}
 	s.close()
@@ -55,11 +55,11 @@ func (s *Scheduler) close() {
 }
 
 // look begins what is due, and returns when to look again.
-func (s *Scheduler) look() time.Duration {
+func (s *Scheduler) look(ctx context.Context) time.Duration {
 	now := s.limits.Now().Round(0) // the wall's clock: schedules go by it
 	s.doubt(now)
 	for _, t := range s.begin(s.due(now)) {
-		s.skip(t, "the run before it has not ended")
+		s.skip(ctx, t, "the run before it has not ended")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

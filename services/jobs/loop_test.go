@@ -166,3 +166,20 @@ func TestRun_failsAsThePluginSays(t *testing.T) {
 		b.wantRuns("p a 1m0s failed no luck", "p a 2m0s failed it did not say why")
 	})
 }
+
+// A store that hangs keeps the scheduler from nothing but what it is to remember.
+func TestRun_endsThoughTheStoreHangs(t *testing.T) {
+	inBubble(t, Options{Drain: time.Second}, func(b *bench) {
+		b.runsTake(time.Hour)
+		b.set("p", Job{"a", "* * * * *"}, Job{"b", "* * * * *"}, Job{"c", "* * * * *"})
+		b.pass(61 * time.Second)
+		b.store.mu.Lock()
+		b.store.stuck = true
+		b.store.mu.Unlock()
+		b.pass(time.Minute)
+		began := time.Now()
+		b.stop()
+		require.Equal(t, time.Second, time.Since(began), "what runs is given up at the end of Drain")
+		require.EqualValues(t, 3, b.Stats().Unrecorded)
+	})
+}

@@ -86,14 +86,15 @@ func (s *Scheduler) take(id name) error {
 
 // run runs a job, and has it remembered. A store that fails keeps no job from running.
 func (s *Scheduler) run(ctx context.Context, t turn) error {
-	s.record(t, func(ctx context.Context) error { return s.store.StartRun(ctx, t.run) })
+	always := context.Background() // also of a run that was given up
+	s.record(always, t, func(ctx context.Context) error { return s.store.StartRun(ctx, t.run) })
 	err := s.invoke(ctx, t)
 	failure := ""
 	if err != nil {
 		failure = cmp.Or(err.Error(), "it did not say why")
 		s.limits.Log.Warn("a job has failed", "plugin", t.id.plugin, "job", t.id.key, "run", t.run.ID, "error", failure)
 	}
-	s.record(t, func(ctx context.Context) error { return s.store.EndRun(ctx, t.id.plugin, t.run.ID, failure) })
+	s.record(always, t, func(ctx context.Context) error { return s.store.EndRun(ctx, t.id.plugin, t.run.ID, failure) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.Runs++
@@ -130,19 +131,19 @@ func (s *Scheduler) invoke(ctx context.Context, t turn) error {
 	return err
 }
 
-// skip has a run remembered that is left out.
-func (s *Scheduler) skip(t turn, why string) {
+// skip has a run remembered that is left out, unless ctx ends before.
+func (s *Scheduler) skip(ctx context.Context, t turn, why string) {
 	t.run.Error = why
 	s.mu.Lock()
 	s.stats.Skipped++
 	s.mu.Unlock()
 	s.limits.Log.Warn("a run of a job is left out", "plugin", t.id.plugin, "job", t.id.key, "due", t.run.ScheduledAt, "reason", why)
-	s.record(t, func(ctx context.Context) error { return s.store.SkipRun(ctx, t.run) })
+	s.record(ctx, t, func(ctx context.Context) error { return s.store.SkipRun(ctx, t.run) })
 }
 
-// record has the store remember something, even when the run was given up.
-func (s *Scheduler) record(t turn, keep func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.Background(), recording)
+// record has the store remember something.
+func (s *Scheduler) record(ctx context.Context, t turn, keep func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(ctx, recording)
 	defer cancel()
 	err := keep(ctx)
 	if err == nil {
