@@ -231,6 +231,7 @@ func (f *Files) write(p *pen, now time.Time) {
 	f.mu.Lock()
 	lines, dropped := p.lines, p.dropped
 	f.mu.Unlock()
+	said := len(lines)
 	if dropped > 0 {
 		lines = append(slices.Clip(lines), Record{
 			Time: now, Level: slog.LevelWarn, Plugin: p.plugin, Stream: "host",
@@ -238,28 +239,26 @@ func (f *Files) write(p *pen, now time.Time) {
 		}.encode())
 	}
 	n, size, err := f.append(p.path, lines)
-	f.wrote(p, n, size, dropped, err)
+	if n <= said {
+		dropped = 0 // the line about it was not written
+	}
+	f.wrote(p, min(n, said), size, dropped, err)
 	if err == nil {
 		f.keepTotal(false)
 	}
 }
 
-// wrote notes that the first n lines were written, the one about what was dropped, if
-// there is one, being the last.
+// wrote notes that the first n lines were written, and that so many were dropped.
 func (f *Files) wrote(p *pen, n int, size int64, dropped uint64, err error) {
 	f.mu.Lock()
 	f.stats.Bytes += size
-	own := min(n, len(p.lines))
-	if err == nil && dropped > 0 {
-		own = n - 1
-		p.dropped -= dropped
-	}
-	for _, line := range p.lines[:own] {
+	p.dropped -= dropped
+	for _, line := range p.lines[:n] {
 		p.bytes -= len(line)
 	}
-	p.lines = slices.Clone(p.lines[own:]) // so that what was written is let go of
-	f.stats.Waiting -= own
-	f.stats.Written += uint64(own)
+	p.lines = slices.Clone(p.lines[n:]) // so that what was written is let go of
+	f.stats.Waiting -= n
+	f.stats.Written += uint64(n)
 	before, was := f.failing, p.err
 	f.settle(p, err)
 	after, pause := f.failing, p.pause

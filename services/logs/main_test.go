@@ -95,6 +95,8 @@ type faultyDisk struct {
 	torn int
 	// stuck holds up what is opened.
 	stuck chan struct{}
+	// closing is called when a file is closed, and may have that fail; nil for nothing.
+	closing func() error
 }
 
 func (d *faultyDisk) fail(err error, torn int) {
@@ -131,6 +133,18 @@ func (f *faultyFile) Write(p []byte) (int, error) {
 	}
 	n, _ := f.file.Write(p[:min(torn, len(p))])
 	return n, &fs.PathError{Op: "write", Path: "x", Err: err}
+}
+
+// Close fails where the disk has it, as that of a network does which is full.
+func (f *faultyFile) Close() error {
+	f.disk.mu.Lock()
+	closing := f.disk.closing
+	f.disk.mu.Unlock()
+	err := f.file.Close()
+	if closing != nil {
+		return closing()
+	}
+	return err
 }
 
 // Truncate fails as well: what is torn stays.
