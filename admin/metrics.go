@@ -100,7 +100,11 @@ func (m *Metrics) Observe(c actors.CallEnded) {
 func (m *Metrics) watch(s *Server) { m.server.Store(s) }
 
 func (m *Metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	shown := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		soon(w)
+		shown.ServeHTTP(w, r)
+	})
 }
 
 // standing collects how a host stands when it is asked.

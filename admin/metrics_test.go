@@ -3,7 +3,10 @@ package admin
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,4 +57,24 @@ func BenchmarkMetrics_observe(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Whoever asks for the metrics and does not take them is not waited for for ever.
+func TestMetrics_haveToBeTaken(t *testing.T) {
+	r := start(t, Options{})
+	w := &deadlined{ResponseRecorder: httptest.NewRecorder()}
+	r.server.mux.ServeHTTP(&paced{w, time.Minute}, httptest.NewRequest(http.MethodGet, pathMetrics, nil))
+	require.Equal(t, http.StatusOK, w.Code)
+	require.WithinDuration(t, time.Now().Add(time.Minute), w.due, time.Minute/2)
+}
+
+// deadlined notes until when an answer is to be taken.
+type deadlined struct {
+	*httptest.ResponseRecorder
+	due time.Time
+}
+
+func (d *deadlined) SetWriteDeadline(due time.Time) error {
+	d.due = due
+	return nil
 }

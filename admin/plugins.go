@@ -289,7 +289,11 @@ func (b *stoppedByHand) set(plugin string, is bool) {
 	if b.names == nil {
 		b.names = map[string]bool{}
 	}
-	b.names[plugin] = is
+	if is {
+		b.names[plugin] = true
+	} else {
+		delete(b.names, plugin)
+	}
 }
 
 func (b *stoppedByHand) has(plugin string) bool {
