@@ -172,6 +172,8 @@ func TestRun_answersHTTP(t *testing.T) {
 		{"/readyz", bearer, 200, `{"ready":true,"plugins":1}`},
 		{"/metrics", bearer, 200, `airi_host_sessions{phase="ready"} 1`},
 		{"/metrics", bearer, 200, `airi_host_store_writes_total{outcome="failed"} 0`},
+		{"/metrics", bearer, 200, "\nairi_host_store_queue_writes 0\n"},
+		{"/metrics", bearer, 200, `airi_host_job_runs_total{outcome="skipped"} 0`},
 		{"/api/v1/plugins", bearer, 200, `"plugin":"greeter"`},
 		{"/api/v1/plugins", append([]string{"Origin", "http://evil.example"}, bearer...), 403, "--allow-origin"},
 		{"/api/v1/plugins", append([]string{"Origin", "http://localhost:5173"}, bearer...), 200, ""},
@@ -190,7 +192,7 @@ func TestRun_answersHTTP(t *testing.T) {
 }
 
 // wantListed wants the operator's page to have each metric that a host serves, and those
-// of its store with their values as they are called.
+// of its store and of jobs as they are called.
 func wantListed(t *testing.T, metrics string) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating.md"))
@@ -198,7 +200,7 @@ func wantListed(t *testing.T, metrics string) {
 	for _, found := range regexp.MustCompile(`(?m)^# TYPE (airi_host_\w+)`).FindAllStringSubmatch(metrics, -1) {
 		require.Contains(t, string(page), "`"+found[1]+"`")
 	}
-	for _, row := range regexp.MustCompile("`(airi_host_store_\\w+)`").FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile("`(airi_host_(?:store|job)\\w+)`").FindAllStringSubmatch(string(page), -1) {
 		require.Contains(t, metrics, "# TYPE "+row[1]+" ")
 	}
 }

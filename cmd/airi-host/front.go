@@ -97,6 +97,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		o.LogFiles = h.kept
 	}
 	countStore(c.metrics, st.db)
+	countJobs(c.metrics, h.jobs)
 	if st.db != nil {
 		configs := h.configurator(st.db)
 		o.Configurations, o.Forget = configuring{configs, st.trail}, h.forget(configs, st, c.logRemover(h.kept, st))

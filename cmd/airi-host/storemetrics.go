@@ -13,6 +13,8 @@ func countStore(m *admin.Metrics, db *store.DB) {
 	m.Gauge("store_bytes", "Bytes of the files of the store.", func() float64 { return float64(db.Size()) })
 	m.Gauge("store_cache_bytes", "Bytes of plugins' state in the store's cache.", func() float64 { return float64(db.Stats().CacheBytes) })
 	m.Gauge("store_commit_seconds_max", "How long the commit took that took longest.", func() float64 { return db.Stats().Slowest.Seconds() })
+	m.Gauge("store_queue_writes", "Writes that wait to be committed.", func() float64 { return float64(db.Stats().Waiting) })
+	m.Gauge("store_queue_bytes", "How many bytes those are, about.", func() float64 { return float64(db.Stats().WaitingBytes) })
 	for _, one := range []struct {
 		name, help, label, value string
 		count                    func(store.Stats) int64

@@ -14,6 +14,8 @@ type Stats struct {
 	// FailedWrites met an error of the database, FailedReads too; RefusedWrites found
 	// the queue full.
 	FailedWrites, FailedReads, RefusedWrites int64
+	// Waiting are the writes that wait to be committed now, WaitingBytes how long they are.
+	Waiting, WaitingBytes int
 	// CacheHits and CacheMisses are reads of the state; CacheBytes is what the cache
 	// holds, CacheEvicted how many values it gave up for others.
 	CacheHits, CacheMisses, CacheEvicted int64
@@ -40,7 +42,9 @@ func (c *counts) committed(writes int, took time.Duration) {
 // Stats returns the counts as they are.
 func (db *DB) Stats() Stats {
 	c := &db.counts
+	waiting, bytes := db.writer.depth()
 	return Stats{
+		Waiting: waiting, WaitingBytes: bytes,
 		Writes: c.writes.Load(), Commits: c.commits.Load(), Slowest: time.Duration(c.slowest.Load()),
 		FailedWrites: c.failed.Load(), FailedReads: c.failedReads.Load(), RefusedWrites: c.refused.Load(),
 		CacheHits: c.hits.Load(), CacheMisses: c.misses.Load(), CacheEvicted: c.evicted.Load(),

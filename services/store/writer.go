@@ -248,6 +248,13 @@ func (w *writer) close() {
 	<-w.ended
 }
 
+// depth is what waits in the queue.
+func (w *writer) depth() (writes, bytes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.queue), w.bytes
+}
+
 func (w *writer) isClosed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

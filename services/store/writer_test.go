@@ -80,6 +80,8 @@ func TestWriter_refusesBeyondItsQueue(t *testing.T) {
 			go func() { results <- db.change(context.Background(), 50, func(*tx) error { return nil }) }()
 		}
 		waitQueued(db, cap(results))
+		require.Equal(t, 2, db.Stats().Waiting)
+		require.Equal(t, 100, db.Stats().WaitingBytes)
 		wantFault(t, db.change(t.Context(), 1, nil), protocol.CodeOverloaded, c.want)
 		require.EqualValues(t, 1, db.Stats().RefusedWrites)
 		hold()
