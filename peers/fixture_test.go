@@ -105,6 +105,8 @@ func TestRogue_misbehaves(t *testing.T) {
 		"kill":              {fails: "(code=null, signal=SIGKILL)", exits: true},
 		"hang":              {fails: "timed out after 300ms"},
 		"late":              {params: `{"ms":20}`},
+		"held":              {fails: "timed out after 300ms"},
+		"release":           {},
 		"spin":              {params: `{"ms":20}`},
 		"stdout":            {params: `{"bytes":100000}`},
 		"stderr":            {params: `{"bytes":100000}`},
@@ -118,7 +120,7 @@ func TestRogue_misbehaves(t *testing.T) {
 		t.Run(deed, func(t *testing.T) {
 			t.Parallel()
 			plugin, _ := m.start(t, "rogue", Changes{}, nil)
-			err := m.rogue(t, plugin, deed, row.params, deed == "hang", nil)
+			err := m.rogue(t, plugin, deed, row.params, strings.HasPrefix(row.fails, "timed out"), nil)
 			if row.fails == "" {
 				require.NoError(t, err)
 			} else {

@@ -24,6 +24,8 @@ function writeAll(fd, data) {
   }
 }
 
+let release = () => {}
+
 const deeds = {
   echo: async (params) => params,
   pid: async () => process.pid,
@@ -44,6 +46,8 @@ const deeds = {
   // Silence.
   hang: forever,
   late: ({ ms = 100 }) => new Promise((done) => setTimeout(() => done({ late: ms }), ms)),
+  held: () => new Promise((done) => { release = done }), // until it is released
+  release: async () => release({ held: true }),
   spin: async ({ ms = 1000 }) => { for (const end = Date.now() + ms; Date.now() < end;); },
   // Noise.
   stdout: async (params) => flood(1, params),
