@@ -42,6 +42,8 @@ type Failure struct {
 	Place string          `json:"place,omitempty"`
 	Name  string          `json:"name,omitempty"`
 	Data  json.RawMessage `json:"data,omitempty"`
+	// Stack is the plugin's own, if it was asked for: see CallRequest.Verbose.
+	Stack string `json:"stack,omitempty"`
 }
 
 // The codes that are often used here, and those that the host's own errors do not have.
@@ -94,7 +96,7 @@ func (f Failure) status() int {
 // Err is the failure as the host's own error.
 func (f Failure) Err() error {
 	if f.Code == CodePlugin {
-		return &protocol.PeerError{Message: f.Message, At: f.Place, Name: f.Name, Data: f.Data}
+		return &protocol.PeerError{Message: f.Message, At: f.Place, Name: f.Name, Data: f.Data, Stack: f.Stack}
 	}
 	if f.Code == CodeFailed {
 		return errors.New(f.Message)
@@ -109,6 +111,9 @@ func failureOf(err error) Failure {
 		if json.Valid(peer.Data) {
 			f.Data = peer.Data
 		}
+		if _, verbose := errors.AsType[*verboseError](err); verbose {
+			f.Stack = peer.Stack
+		}
 		return f
 	}
 	f := Failure{Code: CodeFailed, Message: err.Error()}
@@ -120,6 +125,11 @@ func failureOf(err error) Failure {
 	}
 	return f
 }
+
+// verboseError is an error of a call whose caller wants to know all of it.
+type verboseError struct{ error }
+
+func (e *verboseError) Unwrap() error { return e.error }
 
 func invalid(format string, args ...any) error {
 	return &protocol.Error{Code: codeInvalid, Message: fmt.Sprintf(format, args...)}

@@ -36,6 +36,8 @@ type CallRequest struct {
 	Trace string `json:"trace,omitempty"`
 	// Follow asks for what comes before the result, too: the answer is lines then.
 	Follow bool `json:"follow,omitempty"`
+	// Verbose has a failure tell the plugin's stack as well, where the wire has it.
+	Verbose bool `json:"verbose,omitempty"`
 }
 
 // Duration is a time.Duration that is written as "1m30s" in JSON.
@@ -66,6 +68,14 @@ func (c CallRequest) call(now time.Time) protocol.Call {
 	return one
 }
 
+// told is an error of the call with as much as the caller asked for.
+func (c CallRequest) told(err error) error {
+	if c.Verbose {
+		return &verboseError{err}
+	}
+	return err
+}
+
 func (s *Server) postCall(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	var asked CallRequest
@@ -73,11 +83,11 @@ func (s *Server) postCall(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if asked.Follow {
-		return s.followedCall(w, r, asked.call(now))
+		return s.followedCall(w, r, asked.call(now), asked.told)
 	}
 	result, err := s.host.Invoke(r.Context(), asked.call(now))
 	if err != nil {
-		return err
+		return asked.told(err)
 	}
 	if result == nil {
 		result = json.RawMessage("null")
@@ -112,15 +122,15 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 
 // followedCall makes a call and writes what comes of it, a line each. Its error before
 // the first line is an answer of its own.
-func (s *Server) followedCall(w http.ResponseWriter, r *http.Request, c protocol.Call) error {
+func (s *Server) followedCall(w http.ResponseWriter, r *http.Request, c protocol.Call, told func(error) error) error {
 	out := &lines{w: w}
 	c.Progress = func(item json.RawMessage) error { return out.write(`{"event":"progress","item":`, item) }
 	result, err := s.host.Invoke(r.Context(), c)
 	switch {
 	case err != nil && !out.begun:
-		return err
+		return told(err)
 	case err != nil:
-		text, _ := json.Marshal(failureOf(err)) // of strings and valid JSON
+		text, _ := json.Marshal(failureOf(told(err))) // of strings and valid JSON
 		_ = out.write(`{"event":"error",`, text[1:len(text)-1])
 		return nil
 	case result == nil:

@@ -55,6 +55,28 @@ func TestCall_failuresHaveCodes(t *testing.T) {
 	require.Equal(t, "sorry", peer.Message)
 }
 
+// A plugin's stack is for who asks for it.
+func TestCall_tellsTheStackOnDemand(t *testing.T) {
+	r := start(t, Options{})
+	for _, follow := range []bool{false, true} {
+		for _, verbose := range []bool{false, true} {
+			call := CallRequest{Key: "model:CRACKS", Verbose: verbose}
+			_, err := r.Call(t.Context(), call)
+			if follow {
+				err = r.FollowCall(t.Context(), call, func([]byte) error { return nil })
+			}
+			peer, ok := errors.AsType[*protocol.PeerError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, "broken", peer.Message)
+			if verbose {
+				require.Equal(t, "Error: broken\n    at x", peer.Stack)
+			} else {
+				require.Empty(t, peer.Stack)
+			}
+		}
+	}
+}
+
 func TestCall_bodiesAreHeldToTheirForm(t *testing.T) {
 	r := start(t, Options{Limits: Limits{Body: 100}})
 	for _, c := range []struct {

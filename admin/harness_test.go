@@ -48,6 +48,9 @@ func talker() *plugin.Definition {
 	handle := func(key string, h plugin.Handler) { plugin.Handle(p, key, h) }
 	handle("model:ECHO", func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil })
 	handle("model:FAILS", func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errors.New("no luck") })
+	handle("model:CRACKS", func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return nil, &protocol.PeerError{Message: "broken", Stack: "Error: broken\n    at x"}
+	})
 	handle("tool:SORRY", func(context.Context, json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(`{"error":"sorry"}`), nil
 	})

@@ -99,7 +99,13 @@ type PeerError struct {
 	Code json.RawMessage
 	// Data is what else the plugin sent with it.
 	Data json.RawMessage
+	// Stack is where in the plugin it happened, and what caused it, as lines of text, where
+	// the wire has it: at most MaxStack bytes, for whoever asks. "" is none.
+	Stack string
 }
+
+// MaxStack is how many bytes of a plugin's stack are kept.
+const MaxStack = 64 << 10
 
 // Error returns the plugin's words, unadorned: they are compared and quoted.
 func (e *PeerError) Error() string { return e.Message }

@@ -25,6 +25,7 @@ type callOptions struct {
 	timeout time.Duration
 	idle    time.Duration
 	follow  bool
+	verbose bool
 }
 
 const callText = `Call a capability of the running host and print its JSON result; with --dir start a host on
@@ -55,6 +56,7 @@ func (c *cli) callCommand() *cobra.Command {
   echo '{"text":"hello"}' | airi-host call tool:echo - --dir testdata/plugins`,
 		Args: c.arguments(1, 2, "a KEY, and perhaps its JSON input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			c.verbose = opts.verbose
 			one, err := opts.call(args[0], time.Now())
 			if err == nil && len(opts.dirs) == 0 && c.config != "" {
 				err = usageError{errors.New("--config is for a host that call starts, on --dir: the running one has its own")}
@@ -82,6 +84,7 @@ func (c *cli) callCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&opts.timeout, "timeout", 0, "the deadline, the start included; 0 or less stands for the defaults: 30s for the start, 30s for the call")
 	cmd.Flags().DurationVar(&opts.idle, "idle", 0, "how long the plugin may report nothing; 0 stands for what its manifest says, less for no such limit")
 	cmd.Flags().BoolVar(&opts.follow, "follow", false, "print what comes, an object a line")
+	cmd.Flags().BoolVar(&opts.verbose, "verbose", false, "where the plugin fails, show its own stack, too, if its wire has it")
 	return cmd
 }
 
@@ -188,7 +191,7 @@ func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts cal
 	err = errors.Join(err, h.close(now, c.settings.drain(callDrain)))
 	if err != nil {
 		if opts.follow && !c.json() {
-			c.encode(lineOf(err))
+			c.encode(c.lineOf(err))
 		}
 		return err
 	}

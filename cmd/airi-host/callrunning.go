@@ -18,7 +18,7 @@ import (
 func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptions) error {
 	request := admin.CallRequest{
 		Key: one.Key, Input: one.Input, Plugin: one.Plugin, Scope: one.Scope, Idle: admin.Duration(one.Idle),
-		Timeout: admin.Duration(max(opts.timeout, 0)),
+		Timeout: admin.Duration(max(opts.timeout, 0)), Verbose: opts.verbose,
 	}
 	err := c.ask(ctx, c.whileTaken(func(ctx context.Context, host *admin.Client) error {
 		offers := offered(ctx, host, one.Plugin)
@@ -40,7 +40,7 @@ func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptio
 		return c.printResult(result, false)
 	}))
 	if err != nil && opts.follow && !c.json() {
-		c.encode(lineOf(err))
+		c.encode(c.lineOf(err))
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -46,6 +47,17 @@ type errorLine struct {
 	Message string `json:"message"`
 	// Place is where in the plugin's code it came from, if known.
 	Place string `json:"place,omitempty"`
+	// Stack is the plugin's own, if it was asked for.
+	Stack string `json:"stack,omitempty"`
+}
+
+// lineOf is the error with as much as was asked for.
+func (c *cli) lineOf(err error) errorLine {
+	line := lineOf(err)
+	if peer, ok := errors.AsType[*protocol.PeerError](err); ok && c.verbose {
+		line.Stack = peer.Stack
+	}
+	return line
 }
 
 func lineOf(err error) errorLine {
@@ -72,7 +84,7 @@ func (c *cli) end(err error) int {
 	if errors.Is(err, errFailed) {
 		return exitFailed
 	}
-	line := lineOf(err)
+	line := c.lineOf(err)
 	switch {
 	case c.json():
 		c.encode(line)
@@ -81,6 +93,9 @@ func (c *cli) end(err error) int {
 	default:
 		fmt.Fprintf(c.err, "airi-host: %s\n", printable(line.Message))
 	}
+	if !c.json() {
+		c.printStack(line.Stack)
+	}
 	if line.Code != codeUsage {
 		return exitFailed
 	}
@@ -88,4 +103,14 @@ func (c *cli) end(err error) int {
 		fmt.Fprintf(c.err, "See '%s --help'.\n", cmp.Or(c.command, "airi-host"))
 	}
 	return exitUsage
+}
+
+// printStack shows a plugin's stack, a line each.
+func (c *cli) printStack(stack string) {
+	if stack == "" {
+		return
+	}
+	for line := range strings.Lines(stack) {
+		fmt.Fprintf(c.err, "  %s\n", printable(strings.TrimRight(line, "\r\n")))
+	}
 }

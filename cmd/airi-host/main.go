@@ -91,6 +91,8 @@ type cli struct {
 	stateGiven string
 	// service is told how a host stands; nil for nobody.
 	service *service
+	// verbose tells that whoever reads an error wants all of it.
+	verbose bool
 	// metrics count what a host does that can be asked; nil for others.
 	metrics *admin.Metrics
 }

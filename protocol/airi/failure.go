@@ -92,6 +92,9 @@ func setMember(e *protocol.PeerError, key string, value []byte) bool {
 		e.Name = s
 	case isText && key == "at":
 		e.At = s
+	case isText && key == "stack": // which is among the data as well
+		e.Stack = protocol.Cut(s, protocol.MaxStack)
+		return false
 	default:
 		return false
 	}

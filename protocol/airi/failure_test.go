@@ -26,6 +26,9 @@ func TestErrorValue_hasWhatAPeerCanUse(t *testing.T) {
 
 func TestPeerError_keepsThePeersWords(t *testing.T) {
 	for content, want := range map[string]protocol.PeerError{
+		`{"error":{"message":"no","stack":"Error: no\n    at x"}}`: {
+			Message: "no", Data: raw(`{"stack":"Error: no\n    at x"}`), Stack: "Error: no\n    at x",
+		},
 		`{"error":{"name":"TypeError","message":"no","at":"main.mjs:1:2","code":"E1"}}`: {
 			Name: "TypeError", Message: "no", At: "main.mjs:1:2", Code: raw(`"E1"`),
 		},

@@ -16,9 +16,11 @@ const boundaryLabel = "remote worker"
 // *protocol.PeerError with its name, message and code, and to its cause.
 type RemoteError struct {
 	peer protocol.PeerError
-	// Cause is what caused it, as it came; nil for nothing. The wire tells the cause
+	// Cause is what caused it, as it came; nil for nothing. The reference tells the cause
 	// of a failure, and not the cause's own.
 	Cause json.RawMessage
+	// depth is how many failures this one has caused.
+	depth int
 	// RemoteStack is the other end's stack, as it came; nil for none.
 	RemoteStack *string
 	// hasName and hasMessage tell which of the two were there.
@@ -40,11 +42,14 @@ func (e *RemoteError) Code() (string, bool) { return textOf(e.peer.Code), e.peer
 // Stack returns the remote stack with a line at its end that names the boundary, for
 // whoever wants to know more than the message.
 func (e *RemoteError) Stack() string {
-	stack := spelt(e.peer.Name, e.hasName) + ": " + spelt(e.peer.Message, e.hasMessage)
+	return e.ownStack() + "\n    at [" + boundaryLabel + " boundary]"
+}
+
+func (e *RemoteError) ownStack() string {
 	if e.RemoteStack != nil {
-		stack = *e.RemoteStack
+		return *e.RemoteStack
 	}
-	return stack + "\n    at [" + boundaryLabel + " boundary]"
+	return spelt(e.peer.Name, e.hasName) + ": " + spelt(e.peer.Message, e.hasMessage)
 }
 
 func spelt(s string, there bool) string {
@@ -52,6 +57,23 @@ func spelt(s string, there bool) string {
 		return "undefined"
 	}
 	return s
+}
+
+// trace is the stack, and behind it those of the causes.
+func (e *RemoteError) trace() string {
+	var b strings.Builder
+	b.WriteString(protocol.Cut(e.Stack(), protocol.MaxStack))
+	for cause := e.cause(); cause != nil && b.Len() < protocol.MaxStack; {
+		b.WriteString("\nCaused by: ")
+		next, ok := cause.(*RemoteError) //nolint:errorlint // what cause returns, not what it wraps
+		if !ok {
+			b.WriteString(cause.Error())
+			break
+		}
+		b.WriteString(next.ownStack())
+		cause = next.cause()
+	}
+	return protocol.Cut(b.String(), protocol.MaxStack)
 }
 
 // Unwrap returns the failure as every dialect knows it, and its cause.
@@ -63,12 +85,18 @@ func (e *RemoteError) Unwrap() []error {
 	return errs
 }
 
+// maxCauses is how many causes a failure has, one behind the other; a worker may nest as
+// many as a frame has room for.
+const maxCauses = 8
+
 func (e *RemoteError) cause() error {
 	switch {
-	case isAbsent(e.Cause):
+	case isAbsent(e.Cause) || e.depth == maxCauses:
 		return nil
 	case isObject(e.Cause) && member(e.Cause, "message") != nil:
-		return remoteError(e.Cause)
+		cause := readError(e.Cause)
+		cause.depth = e.depth + 1
+		return cause
 	case typeOf(e.Cause) == "a string":
 		return errors.New(oneLine(textOf(e.Cause)))
 	}
@@ -89,6 +117,12 @@ func oneLine(s string) string {
 
 // remoteError reads what the other end sent as an error.
 func remoteError(raw json.RawMessage) *RemoteError {
+	e := readError(raw)
+	e.peer.Stack = e.trace()
+	return e
+}
+
+func readError(raw json.RawMessage) *RemoteError {
 	e := &RemoteError{}
 	switch {
 	case isAbsent(raw):
@@ -118,9 +152,12 @@ func remoteError(raw json.RawMessage) *RemoteError {
 }
 
 // wireError is an error as the other end is told it: name, message, stack?, cause? and
-// code?. A failure of the other end that is told further keeps all of it. Of the
-// host's own failures the code is one of protocol.Code's.
+// code?. A failure of the other end that is told further keeps all of it. Of an end's own
+// failures the code is one of protocol.Code's, and the cause is what they wrap.
 func wireError(err error) json.RawMessage {
+	if own, ok := errors.AsType[*protocol.Error](err); ok && own.Err != nil {
+		return plainError(err).raw("cause", causeOf(own.Err)).done()
+	}
 	if e, ok := errors.AsType[*RemoteError](err); ok {
 		o := newObject().str("name", e.peer.Name).str("message", e.peer.Message).str("stack", e.Stack())
 		return o.raw("cause", e.Cause).raw("code", codeText(e.peer.Code)).done()
@@ -132,8 +169,28 @@ func wireError(err error) json.RawMessage {
 		}
 		return newObject().str("name", name).str("message", e.Message).raw("code", codeText(e.Code)).done()
 	}
-	o := newObject().str("name", "Error").str("message", err.Error())
-	return o.optional("code", string(protocol.CodeOf(err))).done()
+	return plainError(err).raw("cause", causeOf(errors.Unwrap(err))).done()
+}
+
+// plainError is an error of an end's own, but for its cause.
+func plainError(err error) object {
+	o := newObject().str("name", nameError).str("message", err.Error())
+	return o.optional("code", string(protocol.CodeOf(err)))
+}
+
+// causeOf is what caused a failure, as the reference has it: {name, message, stack?}.
+func causeOf(err error) json.RawMessage {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*RemoteError](err); ok {
+		return newObject().str("name", e.peer.Name).str("message", e.peer.Message).str("stack", e.Stack()).done()
+	}
+	name := nameError
+	if e, ok := errors.AsType[*protocol.PeerError](err); ok && e.Name != "" {
+		name = e.Name
+	}
+	return newObject().str("name", name).str("message", err.Error()).done()
 }
 
 // codeText is a code as this wire has it: a string.

@@ -3,6 +3,7 @@ package eliza
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,6 +72,38 @@ func TestRemoteError_unwrapsAndKeepsToOneLine(t *testing.T) {
 	require.Len(t, remoteError(raw(`{"message":"m","cause":null}`)).Unwrap(), 1)
 }
 
+// The stack that is shown on demand has those of the causes behind it.
+func TestRemoteError_tracesItsCauses(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"name":"A","message":"a","stack":"A: a\n    at a","cause":{"name":"B","message":"b","stack":"B: b\n    at b","cause":"c"}}`: "A: a\n    at a\n    at [remote worker boundary]\nCaused by: B: b\n    at b\nCaused by: c",
+		`{"name":"A","message":"a"}`:             "A: a\n    at [remote worker boundary]",
+		`{"name":"A","message":"a","cause":[1]}`: "A: a\n    at [remote worker boundary]\nCaused by: [1]",
+		`"text"`:                                 "Error: text\n    at [remote worker boundary]",
+	} {
+		peer, ok := errors.AsType[*protocol.PeerError](remoteError(raw(in)))
+		require.True(t, ok)
+		require.Equal(t, want, peer.Stack)
+	}
+	long := remoteError(raw(`{"message":"a","stack":"` + strings.Repeat("é", protocol.MaxStack) + `","cause":{"message":"b"}}`))
+	require.Len(t, long.peer.Stack, protocol.MaxStack)
+}
+
+// A worker may nest causes as deep as a frame is long; whoever looks through them does not
+// get lost there.
+func TestRemoteError_boundsItsCauses(t *testing.T) {
+	const deep = 100_000
+	e := remoteError(raw(strings.Repeat(`{"message":"m","cause":`, deep) + "1" + strings.Repeat("}", deep)))
+	n := 0
+	for causes := e.Unwrap(); len(causes) > 1; n++ {
+		next, ok := errors.AsType[*RemoteError](causes[1])
+		require.True(t, ok)
+		causes = next.Unwrap()
+	}
+	require.Equal(t, maxCauses, n)
+	require.Equal(t, maxCauses, strings.Count(e.peer.Stack, "Caused by: "))
+	require.Empty(t, protocol.CodeOf(e))
+}
+
 func TestRemoteError_readsWhatIsNoError(t *testing.T) {
 	for in, want := range map[string]string{``: "the other end failed and did not say why", `null`: "the other end failed and did not say why", `"x"`: "x", `5`: "5"} {
 		e := remoteError(raw(in))
@@ -81,11 +114,16 @@ func TestRemoteError_readsWhatIsNoError(t *testing.T) {
 
 func TestWireError(t *testing.T) {
 	for want, err := range map[string]error{
-		`{"name":"Error","message":"plain"}`:                                         errors.New("plain"),
-		`{"name":"Error","message":"plugin p: slow","code":"timeout"}`:               &protocol.Error{Code: protocol.CodeTimeout, Plugin: "p", Message: "slow"},
-		`{"name":"Error","message":"m","code":"404"}`:                                &protocol.PeerError{Message: "m", Code: raw(`404`)},
-		`{"name":"TypeError","message":"m"}`:                                         &protocol.PeerError{Message: "m", Name: "TypeError"},
-		`{"name":"N","message":"m\nn","stack":"s\n    at [remote worker boundary]"}`: remoteError(raw(`{"name":"N","message":"m\nn","stack":"s"}`)),
+		`{"name":"Error","message":"plain"}`:                                           errors.New("plain"),
+		`{"name":"Error","message":"plugin p: slow","code":"timeout"}`:                 &protocol.Error{Code: protocol.CodeTimeout, Plugin: "p", Message: "slow"},
+		`{"name":"Error","message":"m","code":"404"}`:                                  &protocol.PeerError{Message: "m", Code: raw(`404`)},
+		`{"name":"TypeError","message":"m"}`:                                           &protocol.PeerError{Message: "m", Name: "TypeError"},
+		`{"name":"N","message":"m\nn","stack":"s\n    at [remote worker boundary]"}`:   remoteError(raw(`{"name":"N","message":"m\nn","stack":"s"}`)),
+		`{"name":"Error","message":"out: in","cause":{"name":"Error","message":"in"}}`: fmt.Errorf("out: %w", errors.New("in")),
+		`{"name":"Error","message":"plugin p: gone: in","code":"not-ready","cause":{"name":"N","message":"in","stack":"N: in\n    at [remote worker boundary]"}}`: &protocol.Error{
+			Code: protocol.CodeNotReady, Plugin: "p", Message: "gone", Err: remoteError(raw(`{"name":"N","message":"in"}`)),
+		},
+		`{"name":"Error","message":"gone: in","cause":{"name":"N","message":"in"}}`: &protocol.Error{Message: "gone", Err: &protocol.PeerError{Name: "N", Message: "in"}},
 	} {
 		require.Equal(t, want, string(wireError(err)))
 	}
