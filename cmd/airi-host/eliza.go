@@ -2,6 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -38,4 +42,49 @@ func (st *state) deniedEliza(d eliza.Denial) {
 		Origin: actors.Origin{Plugin: d.Plugin}, What: d.Surface + " " + d.Target, Grant: d.Permission,
 		Reason: cmp.Or(d.Reason, "plugin "+d.Plugin+" is not granted "+d.Permission),
 	})
+}
+
+// removedFiles counts the files of an elizaOS plugin's directory among what was removed.
+const removedFiles = "files"
+
+// removeElizaDir removes the directory that an elizaOS plugin has had for itself, and
+// returns how many files were there. Of a name that no such plugin can have there is none.
+func (st *state) removeElizaDir(ctx context.Context, plugin string) (files int64, err error) {
+	if st.dir == "" || plugin == "." || !filepath.IsLocal(plugin) || filepath.Base(plugin) != plugin {
+		return 0, nil
+	}
+	root, err := os.OpenRoot(filepath.Join(st.dir, elizaDirs))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if files, err = countFiles(ctx, root, plugin); err == nil {
+		err = root.RemoveAll(plugin) // which follows no links that the plugin has left
+	}
+	if err != nil {
+		return 0, fmt.Errorf("the directory of plugin %s: %w", plugin, err)
+	}
+	return files, nil
+}
+
+// countFiles counts what is in a directory, but for directories; a link in its place is one.
+func countFiles(ctx context.Context, root *os.Root, dir string) (files int64, err error) {
+	switch info, err := root.Lstat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case !info.IsDir():
+		return 1, nil
+	}
+	err = fs.WalkDir(root.FS(), dir, func(_ string, one fs.DirEntry, err error) error {
+		if err == nil && !one.IsDir() {
+			files++
+		}
+		return errors.Join(err, ctx.Err())
+	})
+	return files, err
 }

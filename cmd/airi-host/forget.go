@@ -23,9 +23,10 @@ import (
 
 const forgetText = `Remove all that the host keeps of a plugin, or for a company: state, entities, configurations with
 their history, subscriptions, runs of jobs, audit records, and whether the plugin is disabled. It is
-gone at once, without a question, and for good. The files of its log go with a plugin. With a
-company none do: logs are by plugin, and what was said for the company stays in them. How much of
-each kind is gone is told, for a company by the plugins that had kept it.
+gone at once, without a question, and for good. The files of its log go with a plugin, and the
+directory that an elizaOS plugin has for itself. With a company none do: logs and directories are by
+plugin, and what is there for the company stays in them. How much of each kind is gone is told, for
+a company by the plugins that had kept it.
 
 A running host does it, where one runs; the plugin, or those that work for the company, must be
 stopped. Where none runs it is done in the state directory itself.`
@@ -98,9 +99,12 @@ func (s *state) forget(ctx context.Context, plugin, company string, logs logRemo
 	if err := s.trail.Flush(ctx); err != nil {
 		return gone, err
 	}
-	files := 0
+	files, own := 0, int64(0)
 	if plugin != "" {
-		if files, err = logs(ctx, plugin); err != nil {
+		if files, err = logs(ctx, plugin); err == nil {
+			own, err = s.removeElizaDir(ctx, plugin)
+		}
+		if err != nil {
 			return gone, err
 		}
 	}
@@ -115,6 +119,9 @@ func (s *state) forget(ctx context.Context, plugin, company string, logs logRemo
 	}
 	if files > 0 {
 		gone.Removed[removedLogs] = int64(files)
+	}
+	if own > 0 {
+		gone.Removed[removedFiles] = own
 	}
 	s.grants.forget(plugin)
 	if len(gone.Removed) == 0 {
@@ -192,6 +199,7 @@ var removedWords = map[string][2]string{
 	"records":        {"audit record", "audit records"},
 	"entities":       {"entity", "entities"},
 	removedLogs:      {"log file", "log files"},
+	removedFiles:     {"file of its own", "files of its own"},
 }
 
 // removedText lists what was removed.
