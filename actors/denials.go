@@ -22,7 +22,10 @@ type Denial struct {
 	Grant string
 	// Reason is what the plugin was told. It quotes what the plugin chose.
 	Reason string
-	At     time.Time
+	// Chain are the calls that led to it, the one that was refused last, of a long chain the
+	// first and the last of them; nil where it is no call of another plugin, or none led to it.
+	Chain []protocol.Link
+	At    time.Time
 }
 
 // notGranted is the failure of a call for want of a grant to make it, which was told when
@@ -67,6 +70,6 @@ func (h *Host) mayInvoke(who *handle, c protocol.Call) error {
 		return nil
 	}
 	err := failure(protocol.CodeDenied, who.Plugin, fmt.Sprintf("plugin %s may not call %s: %s", who.Plugin, c.Key, why))
-	h.tellDenied(who, Denial{What: c.Key, Scope: c.Scope, Grant: manifest.InvokePrefix + c.Key, Reason: err.Message})
+	h.tellDenied(who, Denial{What: c.Key, Scope: c.Scope, Grant: manifest.InvokePrefix + c.Key, Reason: err.Message, Chain: chainOf(c)})
 	return &notGranted{err}
 }

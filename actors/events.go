@@ -13,7 +13,7 @@ import (
 )
 
 // Event is something that happened in the host: one of PhaseChanged, Waiting,
-// CapabilityChanged, Logged, Dropped, Channel, Wire, Restart and Granted. Tests, the
+// CapabilityChanged, Logged, Dropped, Channel, Wire, Called, Restart and Granted. Tests, the
 // command line and an embedder's own code read the same events.
 type Event interface {
 	// Kind is the event's kind, the "event" member of its JSON form.
@@ -25,8 +25,8 @@ type Event interface {
 // Kind names a kind of Event; kinds can be joined for a subscription.
 type Kind uint16
 
-// The kinds of events. KindChannel and KindWire cost something for every event
-// of a plugin's channel and every frame, so nobody gets them unasked.
+// The kinds of events. KindChannel, KindWire and KindCall cost something for every
+// event of a plugin's channel, every frame and every call, so nobody gets them unasked.
 const (
 	KindPhase Kind = 1 << iota
 	KindWaiting
@@ -38,6 +38,7 @@ const (
 	KindRestart
 	KindGrants
 	KindConfiguration
+	KindCall
 
 	// KindsUsual are the moments of plugins' lives.
 	KindsUsual = KindPhase | KindWaiting | KindCapability | KindLog | KindDropped | KindRestart | KindGrants | KindConfiguration
@@ -46,7 +47,7 @@ const (
 var kindNames = map[Kind]string{
 	KindPhase: "phase", KindWaiting: "waiting", KindCapability: "capability", KindLog: "log",
 	KindDropped: "dropped", KindChannel: "channel", KindWire: "wire",
-	KindRestart: "restart", KindGrants: "grants", KindConfiguration: "configuring",
+	KindRestart: "restart", KindGrants: "grants", KindConfiguration: "configuring", KindCall: "call",
 }
 
 // String is the kind's name in JSON.
@@ -152,6 +153,28 @@ type Wire struct {
 	At         time.Time        `json:"at"`
 }
 
+// Called tells of a call that is over, and because of which others it was made. Nothing of
+// what it carried is in it.
+type Called struct {
+	// Origin is the session that was called.
+	Origin
+	// Ecosystem is that of its plugin: "go" of one that is compiled in.
+	Ecosystem string `json:"ecosystem"`
+	// Key is what was called, by the plugin Caller; "" where that is who asks the host.
+	Key    capability.Key `json:"key"`
+	Caller string         `json:"caller,omitempty"`
+	// Scope is the tenant that the call named, or "".
+	Scope string `json:"scope,omitempty"`
+	// Chain are the calls that led to it, each made for the sake of the one before; it is
+	// the last itself. A link without a key stands for those that nobody knows.
+	Chain []protocol.Link `json:"chain"`
+	// Took is how long the caller waited, in nanoseconds.
+	Took time.Duration `json:"took"`
+	// Code is how it failed, "peer" in the plugin's own words; "" where it did not.
+	Code protocol.Code `json:"code,omitempty"`
+	At   time.Time     `json:"at"`
+}
+
 // Restart tells that a plugin crashed, and what its supervisor makes of it. It
 // comes after the phase change of the session that failed.
 type Restart struct {
@@ -214,6 +237,9 @@ func (Channel) Kind() Kind { return KindChannel }
 // Kind is KindWire.
 func (Wire) Kind() Kind { return KindWire }
 
+// Kind is KindCall.
+func (Called) Kind() Kind { return KindCall }
+
 // Kind is KindRestart.
 func (Restart) Kind() Kind { return KindRestart }
 
@@ -264,6 +290,12 @@ func (e Channel) Log(log *slog.Logger) {
 // Log tells that a frame passed; what it says stays out of logs.
 func (e Wire) Log(log *slog.Logger) {
 	log.Debug("wire", e.attrs(), slog.Bool("from_plugin", e.FromPlugin))
+}
+
+// Log writes who called what, for debugging.
+func (e Called) Log(log *slog.Logger) {
+	log.Debug("called", e.attrs(), slog.String("key", string(e.Key)), slog.String("caller", e.Caller), slog.String("scope", e.Scope),
+		slog.String("chain", protocol.ChainText(e.Chain)), slog.Duration("took", e.Took), slog.String("code", string(e.Code)))
 }
 
 // Log writes what follows the crash; giving up is an error.

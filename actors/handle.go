@@ -40,6 +40,8 @@ type handle struct {
 	// its hooks, and handlers that nobody waits for any more.
 	busy  atomic.Int64
 	drops counters
+	// serves are the calls that it serves.
+	serves serves
 	// hears are the events that the session has still to hear.
 	hears lane
 	// calls counts the calls that are over, callErrors those that failed.
@@ -160,8 +162,8 @@ func (h *handle) callOver() {
 }
 
 // tally counts a call that is over, whatever became of it. A tool's result that says
-// in its "error" that the call failed is a failure too.
-func (h *handle) tally(c protocol.Call, result json.RawMessage, err error) {
+// in its "error" that the call failed is a failure too; it returns that.
+func (h *handle) tally(c protocol.Call, result json.RawMessage, err error) error {
 	h.calls.Add(1)
 	if err == nil && capability.Key(c.Key).Kind() == capability.KindTool {
 		err = toolFailure(result)
@@ -169,6 +171,7 @@ func (h *handle) tally(c protocol.Call, result json.RawMessage, err error) {
 	if err != nil {
 		h.callErrors.Add(1)
 	}
+	return err
 }
 
 // through returns the session's link, or nil before there is one.

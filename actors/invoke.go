@@ -202,7 +202,7 @@ func usualLimit(c protocol.Call, who *handle, began time.Time) limit {
 
 // callOn makes one call at one session.
 func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit) (result json.RawMessage, err error) {
-	defer func() { who.tally(c, result, err) }()
+	defer h.counted(who, &c, &result, &err)()
 	if n := who.inFlight.Add(1) + who.busy.Load(); n > int64(who.pending()) {
 		who.inFlight.Add(-1)
 		return nil, failure(protocol.CodeOverloaded, who.Plugin, fmt.Sprintf(
@@ -229,6 +229,22 @@ func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit
 		return h.throughPort(ctx, to, c, l)
 	}
 	return h.throughPeer(ctx, who, c, l, wait)
+}
+
+// counted counts a call that a session serves until it is over, which it tells.
+func (h *Host) counted(who *handle, c *protocol.Call, result *json.RawMessage, err *error) (over func()) {
+	who.serves.begin(c)
+	var began time.Time
+	if h.wants(KindCall) {
+		began = time.Now()
+	}
+	return func() {
+		who.serves.end(c)
+		failed := who.tally(*c, *result, *err)
+		if !began.IsZero() {
+			h.tellCalled(who, *c, began, failed)
+		}
+	}
 }
 
 // takesFeed tells whether a plugin's wire knows request streams.

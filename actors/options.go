@@ -183,6 +183,10 @@ type Limits struct {
 	// ChannelEvents is how many events of its channel, and steps, may wait for a compiled-in
 	// program's slow listener: 1024. The next event is dropped and counted.
 	ChannelEvents int
+	// CallDepth is how many calls there may be one within the other, each made by a plugin
+	// for the sake of the one that it serves: 32, at most 64. The next one is refused, so
+	// that plugins that call each other in a circle come to an end.
+	CallDepth int
 }
 
 const (
@@ -197,6 +201,7 @@ const (
 
 	defaultPhaseRequests = 10
 	defaultChannel       = 1024
+	defaultCallDepth     = 32
 )
 
 func (l Limits) withDefaults() Limits {
@@ -217,6 +222,7 @@ func (l Limits) withDefaults() Limits {
 
 		PhaseRequests: orDefault(l.PhaseRequests, defaultPhaseRequests),
 		ChannelEvents: orDefault(l.ChannelEvents, defaultChannel),
+		CallDepth:     min(orDefault(l.CallDepth, defaultCallDepth), maxCallDepth),
 	}
 }
 

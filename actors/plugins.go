@@ -19,7 +19,7 @@ var _ protocol.Plugins = plugins{}
 func (p plugins) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
 	who, err := p.running(c.Caller)
 	if err == nil {
-		err = p.host.mayInvoke(who, c)
+		c, err = p.host.mayCross(who, callOf(who, c))
 	}
 	if err != nil {
 		return nil, err
@@ -30,6 +30,13 @@ func (p plugins) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, 
 func (p plugins) Publish(ctx context.Context, c protocol.Call) error {
 	if err := capability.Key(c.Key).Validate(); err != nil {
 		return failure(protocol.CodeInvalid, c.Caller, fmt.Sprintf("the event's name: %s", err))
+	}
+	who, err := p.running(c.Caller)
+	if err == nil {
+		c, err = p.host.mayTell(who, callOf(who, c))
+	}
+	if err != nil {
+		return err
 	}
 	p.host.fanOut(ctx, c, time.Now())
 	return nil
@@ -66,14 +73,15 @@ func (p plugins) running(plugin string) (*handle, error) {
 // of another plugin's capability. The methods of a wire are guarded by its driver;
 // the services are everybody's.
 func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (json.RawMessage, error) {
-	c.Caller = who.Plugin
+	c = callOf(who, c)
 	if s := h.methods[who.man.Dialect][c.Key]; s != nil {
 		result, err := h.serveWith(ctx, s, c)
 		h.noteDenial(who, c, err)
 		return result, err
 	}
 	if h.service(c.Key) == nil {
-		if err := h.mayInvoke(who, c); err != nil {
+		var err error
+		if c, err = h.mayCross(who, c); err != nil {
 			return nil, err
 		}
 	}

@@ -153,6 +153,9 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) error {
 	defer s.followers.leave(f)
 	list := s.history.last(kinds, q.lines, f)
 	defer s.history.leave(f)
+	if kinds&actors.KindCall != 0 {
+		defer s.followCalls(f)()
+	}
 	beginLines(w)
 	if err := writeLines(w, list); err != nil {
 		return err
@@ -175,9 +178,11 @@ func kindsOf(list string) (kinds actors.Kind, err error) {
 	return kinds, nil
 }
 
-// eventKinds are the kinds of events that can be asked for.
+// eventKinds are the kinds of events that can be asked for. Calls are told to who follows
+// them, and not kept.
 var eventKinds = []actors.Kind{
 	actors.KindPhase, actors.KindWaiting, actors.KindCapability, actors.KindDropped, actors.KindRestart, actors.KindGrants, actors.KindConfiguration,
+	actors.KindCall,
 }
 
 // EventKinds are the names of the kinds of events that can be asked for.

@@ -171,6 +171,8 @@ type HostLimits struct {
 	PhaseRequests int
 	// ChannelEvents is how many events may wait for a compiled-in plugin's slow listener.
 	ChannelEvents int
+	// CallDepth is how many calls there may be one within the other, at most MaxCallDepth.
+	CallDepth int
 	// CollectedItems and CollectedBytes are what is collected of one stream of an AIRI
 	// module for a caller who does not follow it, CollectedTotal of all of one module's, in
 	// bytes.
@@ -182,6 +184,7 @@ const (
 	MaxFacts       = 65_536
 	MaxStreamItems = 65_536
 	MaxEvents      = 65_536
+	MaxCallDepth   = 64
 	// MinMemoryBytes is less than any worker starts with.
 	MinMemoryBytes = 1 << 20
 	// MaxProcesses is as many as Linux has.

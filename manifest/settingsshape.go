@@ -139,6 +139,7 @@ var hostLimitsShape = shape[HostLimits]{fields: append(
 	field[HostLimits]{"owedBytes", "", integer(func(l *HostLimits) *int { return &l.OwedBytes }, 1, MaxFrameBytes)},
 	field[HostLimits]{"phaseRequests", "", integer(func(l *HostLimits) *int { return &l.PhaseRequests }, 1, MaxCount)},
 	field[HostLimits]{"channelEvents", "", integer(func(l *HostLimits) *int { return &l.ChannelEvents }, 1, MaxCount)},
+	field[HostLimits]{"callDepth", "", integer(func(l *HostLimits) *int { return &l.CallDepth }, 1, MaxCallDepth)},
 	field[HostLimits]{"collectedItems", "", integer(func(l *HostLimits) *int { return &l.CollectedItems }, 1, MaxCount)},
 	field[HostLimits]{"collectedBytes", "", integer(func(l *HostLimits) *int { return &l.CollectedBytes }, 1, MaxBytes)},
 	field[HostLimits]{"collectedTotal", "", integer(func(l *HostLimits) *int { return &l.CollectedTotal }, 1, MaxBytes)},

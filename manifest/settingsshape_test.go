@@ -101,6 +101,7 @@ func TestSettingsSchema_hasTheReadersLimits(t *testing.T) {
 	require.EqualValues(t, MaxStreamItems, limits["streamItems"].Maximum)
 	require.EqualValues(t, MaxFrameBytes, limits["streamBytes"].Maximum)
 	require.EqualValues(t, MaxEvents, limits["events"].Maximum)
+	require.EqualValues(t, MaxCallDepth, limits["callDepth"].Maximum)
 	require.EqualValues(t, MaxFrameBytes, limits["eventBytes"].Maximum)
 	require.EqualValues(t, MaxCount, limits["owedFrames"].Maximum)
 	require.EqualValues(t, MaxFrameBytes, limits["owedBytes"].Maximum)

@@ -3,6 +3,8 @@ package plugin
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // handling is the context of one hook or handler: what its call brought along.
@@ -12,6 +14,9 @@ type handling struct {
 	// scope is the tenant of the call, trace the traceparent that it belongs to; either
 	// may be "".
 	scope, trace string
+	// cause is the call itself, as what the handler calls knows it; its Depth is 0 where
+	// the host tells nothing of that.
+	cause protocol.Cause
 	// request is the wire's own message, or nil.
 	request json.RawMessage
 	// invocation is the id that a Paperclip host gave to the call, or "".

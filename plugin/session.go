@@ -74,7 +74,7 @@ func (s *Session) Invoke(ctx context.Context, call *protocol.Call) (json.RawMess
 			Message: fmt.Sprintf("plugin %s has no handler for %s", s.home.Module().Plugin, call.Key),
 		}
 	}
-	return h(&handling{Context: ctx, session: s, scope: call.Scope, trace: call.Trace, flow: flowOf(call)}, call.Input)
+	return h(&handling{Context: ctx, session: s, scope: call.Scope, trace: call.Trace, cause: call.AsCause(), flow: flowOf(call)}, call.Input)
 }
 
 // Listens tells whether the plugin listens to its channel.
@@ -108,7 +108,11 @@ func (s *Session) Call(ctx context.Context, key string, in, out any, opts ...Cal
 	if err != nil {
 		return fmt.Errorf("the input for %s: %w", key, err)
 	}
-	call := protocol.Call{Key: key, Input: input, Scope: Scope(ctx), Trace: handlingOf(ctx).trace}
+	around := handlingOf(ctx)
+	call := protocol.Call{Key: key, Input: input, Scope: around.scope, Trace: around.trace}
+	if around.cause.Depth > 0 {
+		call.Cause = &around.cause
+	}
 	for _, say := range opts {
 		say(&call)
 	}

@@ -61,6 +61,12 @@ type Call struct {
 	Trace string
 	// Caller names the plugin that calls; "" is the host itself.
 	Caller string
+	// Ecosystem is the caller's: its dialect's name, "go" of a plugin that is compiled in.
+	// The host says it.
+	Ecosystem string
+	// Cause is the call that the caller serves, and for whose sake it makes this one; nil
+	// where it calls of its own accord.
+	Cause *Cause
 	// Wait lets the call wait, within its deadline, for an owner that has crashed
 	// and will be restarted; otherwise it fails at once, saying when that will be.
 	Wait bool

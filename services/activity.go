@@ -1,6 +1,7 @@
 package services
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"time"
@@ -65,6 +66,26 @@ func (a activityService) log(ctx context.Context, call protocol.Call) (json.RawM
 		return nil, faultf(call, protocol.CodeOverloaded, "%d records were made within the last minute: try again in %s",
 			a.rate.max, wait.Round(time.Second))
 	}
+	r.Metadata = withChain(r.Metadata, call.Cause)
 	_, err := a.auditor.Audit(ctx, r)
 	return done(err)
+}
+
+// chainMember is the member of a record's metadata that the host writes, and nobody else:
+// which calls led to it, where another plugin made the last of them.
+const chainMember = "airi-host"
+
+// withChain adds to an object the calls that led to it, of which cause is the last.
+func withChain(metadata json.RawMessage, cause *protocol.Cause) json.RawMessage {
+	crossed := cause != nil && cause.Caller != ""
+	if !crossed && !bytes.Contains(metadata, []byte(chainMember)) && !bytes.Contains(metadata, []byte(`\u`)) {
+		return metadata
+	}
+	members := map[string]json.RawMessage{}
+	_ = json.Unmarshal(metadata, &members) // it is an object, or nothing
+	delete(members, chainMember)
+	if crossed {
+		members[chainMember] = encode(map[string]any{"chain": protocol.CutChain(cause.Chain())})
+	}
+	return encode(members)
 }

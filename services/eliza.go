@@ -93,7 +93,7 @@ func (m models) use(ctx context.Context, call protocol.Call) (json.RawMessage, e
 		return nil, in.err
 	}
 	return m.plugins.Invoke(ctx, protocol.Call{
-		Key: key, Input: in.raw("params"), Scope: call.Scope, Caller: call.Caller, Trace: call.Trace, Progress: call.Progress,
+		Key: key, Input: in.raw("params"), Scope: call.Scope, Caller: call.Caller, Trace: call.Trace, Cause: call.Cause, Progress: call.Progress,
 	})
 }
 
@@ -114,7 +114,7 @@ func (e elizaEvents) emit(ctx context.Context, call protocol.Call) (json.RawMess
 		return nil, in.err
 	}
 	return done(e.plugins.Publish(ctx, protocol.Call{
-		Key: eventPrefix + name, Input: in.members["payload"], Scope: call.Scope, Caller: call.Caller, Trace: call.Trace,
+		Key: eventPrefix + name, Input: in.members["payload"], Scope: call.Scope, Caller: call.Caller, Trace: call.Trace, Cause: call.Cause,
 	}))
 }
 

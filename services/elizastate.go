@@ -145,7 +145,7 @@ func (s stateComposer) ask(ctx context.Context, call protocol.Call, input json.R
 			defer func() { <-room }()
 			raw, err := s.plugins.Invoke(ctx, protocol.Call{
 				Key: string(capability.KindProvider) + ":" + one.name, Input: input, Scope: call.Scope, Caller: call.Caller,
-				Trace: call.Trace, Deadline: time.Now().Add(s.each),
+				Trace: call.Trace, Cause: call.Cause, Deadline: time.Now().Add(s.each),
 			})
 			if err == nil {
 				err = json.Unmarshal(raw, &one.result)

@@ -32,7 +32,7 @@ func (e eventService) emit(ctx context.Context, call protocol.Call) (json.RawMes
 		return nil, in.err
 	}
 	return done(e.plugins.Publish(ctx, protocol.Call{
-		Key: key, Input: in.members["payload"], Scope: company, Caller: call.Caller, Trace: call.Trace,
+		Key: key, Input: in.members["payload"], Scope: company, Caller: call.Caller, Trace: call.Trace, Cause: call.Cause,
 	}))
 }
 

@@ -32,7 +32,7 @@ func (i invoker) invoke(ctx context.Context, call protocol.Call) (json.RawMessag
 	in := read(call)
 	out := protocol.Call{
 		Key: in.text("key"), Input: in.members["input"], Plugin: in.optional("plugin"),
-		Scope: in.company(), Caller: call.Caller, Trace: call.Trace, Deadline: deadline(string(in.members["timeoutMs"])),
+		Scope: in.company(), Caller: call.Caller, Trace: call.Trace, Cause: call.Cause, Deadline: deadline(string(in.members["timeoutMs"])),
 		Progress: call.Progress,
 	}
 	if in.err != nil {
@@ -73,7 +73,7 @@ func (i invoker) answer(ctx context.Context, in *params, r request) fetched {
 	query := r.url.Query()
 	out := protocol.Call{
 		Key: key, Plugin: query.Get("plugin"), Deadline: deadline(query.Get("timeoutMs")),
-		Scope: in.company(), Caller: in.call.Caller, Trace: in.call.Trace,
+		Scope: in.company(), Caller: in.call.Caller, Trace: in.call.Trace, Cause: in.call.Cause,
 	}
 	if r.body != "" {
 		out.Input = json.RawMessage(r.body)

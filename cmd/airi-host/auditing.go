@@ -8,6 +8,7 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/actors/configuration"
 	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/services"
 	"github.com/airi-host/airi-host/services/audit"
 	"github.com/airi-host/airi-host/services/store"
@@ -31,8 +32,11 @@ func (st *state) denied(d actors.Denial) {
 	r := services.Record{
 		Plugin: d.Plugin, Company: d.Scope, Action: actionDenied, Message: d.Reason, EntityType: "method", EntityID: d.What,
 	}
-	if d.Grant != "" {
-		r.Metadata, _ = json.Marshal(map[string]string{"grant": d.Grant}) // of a string
+	if d.Grant != "" || d.Chain != nil {
+		r.Metadata, _ = json.Marshal(struct { // of strings
+			Grant string          `json:"grant,omitempty"`
+			Chain []protocol.Link `json:"chain,omitempty"`
+		}{d.Grant, d.Chain})
 	}
 	st.trail.Deny(r)
 }

@@ -46,7 +46,7 @@ func (s *settings) limits() actors.Limits {
 	return actors.Limits{
 		Pending: l.PendingCalls, LogLines: l.LogLines, Facts: l.Facts, Frame: l.FrameBytes,
 		StreamItems: l.StreamItems, StreamBytes: l.StreamBytes, Events: l.Events, EventBytes: l.EventBytes,
-		OwedFrames: l.OwedFrames, OwedBytes: l.OwedBytes, ChannelEvents: l.ChannelEvents,
+		OwedFrames: l.OwedFrames, OwedBytes: l.OwedBytes, ChannelEvents: l.ChannelEvents, CallDepth: l.CallDepth,
 		PhaseRequests: l.PhaseRequests,
 	}
 }

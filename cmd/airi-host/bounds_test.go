@@ -68,7 +68,7 @@ var reached = map[string]reach{
 			"Pending": "limits.pendingCalls", "LogLines": "limits.logLines", "Facts": "limits.facts", "Frame": "limits.frameBytes",
 			"StreamItems": "limits.streamItems", "StreamBytes": "limits.streamBytes", "Events": "limits.events", "EventBytes": "limits.eventBytes",
 			"OwedFrames": "limits.owedFrames", "OwedBytes": "limits.owedBytes", "ChannelEvents": "limits.channelEvents",
-			"PhaseRequests": "limits.phaseRequests",
+			"PhaseRequests": "limits.phaseRequests", "CallDepth": "limits.callDepth",
 		},
 		nil,
 	},

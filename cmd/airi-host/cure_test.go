@@ -23,9 +23,9 @@ func TestCures_nameWhatTheHostCanBeToldBy(t *testing.T) {
 func TestNote_isOneLineAndShort(t *testing.T) {
 	long := strings.Repeat("é", longestNote)
 	for want, got := range map[string]string{
-		"":                                       note("", ""),
-		"a b: mend it":                           note("a\nb", "mend it"),
-		strings.Repeat("é", longestNote/2) + "…": note(long, ""),
+		"":             note("", ""),
+		"a b: mend it": note("a\nb", "mend it"),
+		strings.Repeat("é", longestNote/2) + "…":          note(long, ""),
 		strings.Repeat("é", longestNote/2) + "…: mend it": note(long, "mend it"),
 		"x" + strings.Repeat("é", longestNote/2-1) + "…":  note("x"+long, ""),
 	} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 const eventsText = `Show what has happened in the running host of late: phases, what plugins wait for,
@@ -20,7 +21,8 @@ capabilities that came and went, crashes, and what was dropped. The host keeps t
 thousand events.
 
 With -f what comes is shown too, until Ctrl-C or the host's end. Whoever reads too slowly
-misses events, and is told how many. With --output json the lines are objects, those of run
+misses events, and is told how many. Calls, who called what and because of which other
+call, are shown with -f --kind call alone, while somebody follows them. With --output json the lines are objects, those of run
 and {"event":"gap","missed":…}.`
 
 func (c *cli) eventsCommand() *cobra.Command {
@@ -118,6 +120,8 @@ func (l layout) streamed(line []byte) (string, error) {
 		return shown(line, l.configuration)
 	case actors.KindDropped.String():
 		return shown(line, l.dropped)
+	case actors.KindCall.String():
+		return shown(line, l.called)
 	case actors.KindLog.String():
 		return shown(line, l.logged)
 	default:
@@ -156,6 +160,17 @@ func (l layout) grants(e actors.Granted) string {
 
 func (l layout) dropped(e actors.Dropped) string {
 	return l.line(e.At.Local(), e.Plugin, printable(sentence(fmt.Sprintf("dropped %s, %d so far", e.What, e.Count), e.Detail)))
+}
+
+func (l layout) called(e actors.Called) string {
+	text := protocol.ChainText(e.Chain) + " → " + e.Plugin + " (" + e.Ecosystem + ")"
+	if e.Scope != "" {
+		text += " for " + e.Scope
+	}
+	if e.Code != "" {
+		text += ": " + string(e.Code)
+	}
+	return l.line(e.At.Local(), e.Plugin, printable(text)+", "+e.Took.Round(time.Microsecond).String())
 }
 
 func (l layout) logged(e actors.Logged) string {

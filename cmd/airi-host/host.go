@@ -99,6 +99,15 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 	return h, nil
 }
 
+// loggedKinds are the events that the host's log has: calls for who debugs.
+func loggedKinds(log *slog.Logger) actors.Kind {
+	kinds := actors.KindLog | actors.KindDropped | actors.KindGrants
+	if log.Enabled(context.Background(), slog.LevelDebug) {
+		kinds |= actors.KindCall
+	}
+	return kinds
+}
+
 // hostOptions wires a house's host to the settings, to the state, and to all that the house
 // has but for the host itself.
 func (c *cli) hostOptions(h *house, st *state, once bool) actors.Options {
@@ -111,7 +120,7 @@ func (c *cli) hostOptions(h *house, st *state, once bool) actors.Options {
 		Version:   version(),
 		Owner:     mark,
 		Log:       h.log,
-		LogEvents: actors.KindLog | actors.KindDropped | actors.KindGrants,
+		LogEvents: loggedKinds(h.log),
 		Dialects:  c.dialects(h, st),
 		Programs:  programs(),
 		Methods: func(p protocol.Plugins) map[string]map[string]protocol.Service {

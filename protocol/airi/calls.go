@@ -28,6 +28,9 @@ type call struct {
 	// items is a response stream that the caller does not follow, size its bytes.
 	items []json.RawMessage
 	size  int
+	// cause is the call as what the module calls meanwhile knows it, trace its traceparent.
+	cause protocol.Cause
+	trace string
 }
 
 func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
@@ -41,7 +44,7 @@ func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Ef
 			fmt.Sprintf("%d calls are in flight, the limit: call %s again later", d.settings.Pending(), clip(key)))})
 	}
 	d.begun++
-	c := &call{id: in.ID, tag: key, order: d.begun, follows: in.Follows, feeds: in.Feeds}
+	c := &call{id: in.ID, tag: key, order: d.begun, follows: in.Follows, feeds: in.Feeds, cause: in.Call.AsCause(), trace: in.Call.Trace}
 	d.calls[c.id] = c
 	if in.Feeds {
 		return out // its first item or its end is the first that the module hears
@@ -114,6 +117,7 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 	if c.number == 0 {
 		return out
 	}
+	d.left.Add(c.number, &c.cause, d.settings.Pending())
 	var reason json.RawMessage
 	if in.Reason != "" {
 		reason = appendString(nil, in.Reason)
@@ -130,6 +134,9 @@ func (d *driver) answered(s step, eventID string, out []protocol.Effect) []proto
 	case !known || c != nil && c.tag != s.tag:
 		return append(out, protocol.Drop(DroppedUnknown, eventID))
 	case c == nil:
+		if s.kind != stepReceive || s.result {
+			d.left.End(n)
+		}
 		return append(out, protocol.Drop(DroppedLate, eventID))
 	case s.kind == stepReceive && !s.result:
 		return d.item(c, itemOf(s.content), out)

@@ -26,6 +26,9 @@ type Frame struct {
 	// makes, and by the host on the first frame of a request stream: [OpensValue] or
 	// [OpensStream]. "" for any other frame.
 	Opens string
+	// Within is set by the bridge on the first frame of a call that the module makes while
+	// it serves one of the host's: that one's invokeId. "" for any other frame.
+	Within string
 	// Delivery names this one delivery: the outer "id" up to 1.0.0-beta.11, the
 	// "deliveryId" later. "" where the sender gave none.
 	Delivery string
@@ -105,7 +108,7 @@ type envelope struct {
 	id, typ, payload             []byte // up to 1.0.0-beta.11
 	deliveryID, hops, inner      []byte // from 1.0.0-beta.14 on
 	body, invokeType, innerIdent []byte // members of payload or inner
-	opens                        []byte // of the same, by the bridge
+	opens, within                []byte // of the same, by the bridge
 }
 
 func readFrame(record []byte) (Frame, error) {
@@ -151,6 +154,8 @@ func (e *envelope) event(key string, value []byte) error {
 		e.body = value
 	case "opens":
 		e.opens = value
+	case "within":
+		e.within = value
 	}
 	return nil
 }
@@ -200,6 +205,7 @@ func (e *envelope) frame(id, delivery string) Frame {
 	if s, _ := text(e.opens); s == OpensValue || s == OpensStream {
 		f.Opens = s
 	}
+	f.Within, _ = text(e.within)
 	return f
 }
 
@@ -235,6 +241,10 @@ func appendFrame(dst []byte, f Frame) []byte {
 	if f.Opens != "" {
 		dst = append(dst, `,"opens":`...)
 		dst = appendString(dst, f.Opens)
+	}
+	if f.Within != "" {
+		dst = append(dst, `,"within":`...)
+		dst = appendString(dst, f.Within)
 	}
 	if f.Body != nil {
 		dst = append(dst, `,"body":`...)

@@ -81,6 +81,8 @@ type driver struct {
 	// has been told of.
 	calls   map[protocol.CallID]*call
 	numbers map[uint64]*call
+	// left are the calls that were given up and that the module may still be at.
+	left protocol.Left
 	// begun counts the host's calls.
 	begun uint64
 	// collecting bounds what calls collect; collected is what all have, in bytes.

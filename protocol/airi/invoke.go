@@ -67,8 +67,8 @@ type step struct {
 	// result tells an answer that is the result from one item of a response stream,
 	// which has the same name: Eventa numbers the first of them only.
 	result bool
-	// opens is Frame.Opens.
-	opens string
+	// opens is Frame.Opens, within its Within.
+	opens, within string
 }
 
 // readStep reads an event as a step of an invoke. An event that only looks like
@@ -78,7 +78,7 @@ func readStep(f Frame) step {
 	if !mayBeStep(f.ID) {
 		return step{}
 	}
-	s := step{opens: f.Opens, result: f.InvokeType != nil && *f.InvokeType == typeReceive}
+	s := step{opens: f.Opens, within: f.Within, result: f.InvokeType != nil && *f.InvokeType == typeReceive}
 	if len(f.Body) == 0 || readObject(f.Body, s.member) != nil || !truthy(s.id) {
 		return step{}
 	}

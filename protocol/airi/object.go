@@ -81,6 +81,8 @@ func keyOf(literal []byte) string {
 		return "invokeType"
 	case `"opens"`:
 		return "opens"
+	case `"within"`:
+		return "within"
 	case `"body"`:
 		return "body"
 	case `"invokeId"`:

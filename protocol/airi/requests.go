@@ -65,7 +65,7 @@ func (d *driver) serve(from caller, s step, feeds bool, eventID string, out []pr
 	d.callers[from] = id
 	e := protocol.Serve{
 		ID:      id,
-		Call:    protocol.Call{Key: s.tag, Caller: d.settings.Plugin},
+		Call:    d.within(s, protocol.Call{Key: s.tag, Caller: d.settings.Plugin}),
 		Follows: r.follows, Feeds: feeds,
 	}
 	if feeds {
@@ -73,6 +73,24 @@ func (d *driver) serve(from caller, s step, feeds bool, eventID string, out []pr
 	}
 	e.Call.Input = s.content
 	return append(out, e)
+}
+
+// within tells of a request for the sake of which of the host's calls the module makes
+// it: in that one's scope.
+func (d *driver) within(s step, c protocol.Call) protocol.Call {
+	n, known := d.numberOf(s.within)
+	if !known {
+		return c
+	}
+	if one := d.numbers[n]; one != nil {
+		c.Cause, c.Trace = &one.cause, one.trace
+	} else {
+		c.Cause = d.left.Cause(n)
+	}
+	if c.Cause != nil {
+		c.Scope = c.Cause.Scope
+	}
+	return c
 }
 
 // fed takes a part of a request stream of the module's.

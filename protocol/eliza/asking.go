@@ -8,7 +8,7 @@ import (
 )
 
 // ask calls a method of the runtime.
-func (w *Worker) ask(in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
+func (w *Worker) ask(in protocol.Invoke, within json.RawMessage, out []protocol.Effect) []protocol.Effect {
 	if len(w.calls) >= w.pending() {
 		return append(out, protocol.Complete{ID: in.ID, Err: &protocol.Error{
 			Code: protocol.CodeOverloaded,
@@ -21,7 +21,7 @@ func (w *Worker) ask(in protocol.Invoke, out []protocol.Effect) []protocol.Effec
 	w.numbers[in.ID] = w.last
 	return append(out, protocol.Send{Message: HostRPC{
 		RequestID: number(w.last), API: quote("runtime"), Method: quote(in.Call.Key),
-		Args: or(in.Call.Input, json.RawMessage(`{}`)), StreamReply: in.Follows,
+		Args: or(in.Call.Input, json.RawMessage(`{}`)), StreamReply: in.Follows, Within: within,
 	}})
 }
 

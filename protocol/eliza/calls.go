@@ -31,6 +31,9 @@ type call struct {
 	adapt   adapter
 	// err is why the first handler failed, of several.
 	err error
+	// cause is the call as what the worker asks meanwhile knows it, trace its traceparent.
+	cause protocol.Cause
+	trace string
 }
 
 // outgoing is a call as it goes to the worker.
@@ -79,6 +82,7 @@ func (d *driver) may(o outgoing, key string) error {
 // send numbers and signs the frames of a call. When one cannot be signed none is sent.
 func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error) {
 	c := &call{id: in.ID, key: in.Call.Key, surface: o.surface, ids: o.ids, follows: in.Follows, adapt: o.adapt}
+	c.cause, c.trace = in.Call.AsCause(), in.Call.Trace
 	if o.takesCallback {
 		d.last++
 		c.callback = "action-callback:" + strconv.FormatUint(d.last, 10)
@@ -125,6 +129,9 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 	if c == nil {
 		return out
 	}
+	for i := range c.ids {
+		d.left.Add(c.first+uint64(i), &c.cause, d.settings.Pending())
+	}
 	d.forget(c)
 	if c.stream != "" {
 		out = append(out, noMore(json.RawMessage(c.stream)))
@@ -154,6 +161,7 @@ func (d *driver) answered(r Result, out []protocol.Effect) []protocol.Effect {
 	case c == nil && (other != "" || n == 0 || n > d.last):
 		return append(out, protocol.Drop(DroppedUnknown, excerpt(r.RequestID)))
 	case c == nil:
+		d.left.End(n)
 		return r.late(n, out)
 	case other != "":
 		d.forget(c)

@@ -56,7 +56,7 @@ func (codec) Encode(dst []byte, m protocol.Message) ([]byte, error) {
 			field{"args", m.Args}, field{"streamReply", flag(m.StreamReply)}, field{"mac", m.MAC})
 	case HostRPC:
 		w.frame(typeHostRPC, field{"requestId", m.RequestID}, field{"api", m.API}, field{"method", m.Method},
-			field{"args", m.Args}, field{"streamReply", flag(m.StreamReply)})
+			field{"args", m.Args}, field{"streamReply", flag(m.StreamReply)}, field{"within", m.Within})
 	case Result:
 		w.frame(resultType(m.FromHost), field{"requestId", m.RequestID}, field{"ok", m.OK},
 			field{"payload", m.Payload}, field{"error", m.Error}, field{"streamId", m.StreamID})

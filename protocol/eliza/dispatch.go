@@ -71,7 +71,7 @@ func (w *Worker) task(r RPC, h handler) Task {
 			ID: w.lastTask, Follows: one.callback != "" || one.streams,
 			Call: protocol.Call{Key: h.key(), Input: h.input(r.Args)},
 		},
-		IsValidate: h.isValidate, Handler: h.index,
+		IsValidate: h.isValidate, Handler: h.index, Within: r.RequestID,
 	}
 }
 

@@ -49,6 +49,8 @@ type driver struct {
 	// has several handlers; numbers are the same by the host's.
 	calls   map[uint64]*call
 	numbers map[protocol.CallID]*call
+	// left are the calls that were given up and that the worker may still be at.
+	left protocol.Left
 	// callbacks are the calls by the id under which their action says something.
 	callbacks map[string]*call
 	// streams are the numbers of calls whose answers come in parts.

@@ -146,7 +146,7 @@ func (f *frame) message() protocol.Message {
 	case typeHostRPC:
 		return HostRPC{
 			RequestID: f.get("requestId"), API: f.get("api"), Method: f.get("method"), Args: f.get("args"),
-			StreamReply: string(f.get("streamReply")) == "true",
+			StreamReply: string(f.get("streamReply")) == "true", Within: f.get("within"),
 		}
 	case typeRPCResult, typeHostResult:
 		return Result{

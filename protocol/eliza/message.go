@@ -44,6 +44,9 @@ type HostRPC struct {
 	Method      json.RawMessage
 	Args        json.RawMessage
 	StreamReply bool
+	// Within is the RequestID of the RPC for whose sake the worker asks, null for none of
+	// them. The reference has no such member: nil where the worker does not tell.
+	Within json.RawMessage
 }
 
 // Result answers an [RPC] or, from the host, a [HostRPC].

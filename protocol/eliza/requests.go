@@ -54,8 +54,30 @@ func (d *driver) asked(r HostRPC, out []protocol.Effect) []protocol.Effect {
 	one := request{id: protocol.KeptID(r.RequestID, size), method: method, streams: r.StreamReply}
 	return append(out, protocol.Serve{
 		ID: d.requests.Add(one, size), Follows: r.StreamReply,
-		Call: protocol.Call{Key: method, Input: r.Args, Caller: d.settings.Plugin},
+		Call: d.within(r, protocol.Call{Key: method, Input: r.Args, Caller: d.settings.Plugin}),
 	})
+}
+
+// within tells of a call of the runtime for the sake of which of the host's calls it is
+// made, where the worker does.
+func (d *driver) within(r HostRPC, c protocol.Call) protocol.Call {
+	if r.Within == nil {
+		c.Cause = protocol.CauseUntold
+		return c
+	}
+	n, other := protocol.CallNumber(r.Within)
+	if other != "" {
+		return c
+	}
+	if one := d.calls[n]; one != nil {
+		c.Cause, c.Trace = &one.cause, one.trace
+	} else {
+		c.Cause = d.left.Cause(n)
+	}
+	if c.Cause != nil {
+		c.Scope = c.Cause.Scope
+	}
+	return c
 }
 
 // methodCallback is the method by which a worker says something for an action, and waits

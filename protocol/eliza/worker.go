@@ -41,6 +41,7 @@ type WorkerSettings struct {
 //	protocol.Report     what an action says while it runs, or a part of a model's answer
 //	protocol.Reply      the answer to a Task
 //	protocol.Invoke     a call of the runtime: its Key is the method, its Input the args
+//	Asking              the same, telling for the sake of which Task
 //	protocol.Cancel     nobody waits for such a call any more
 //	protocol.Emit       an event for the host
 //	protocol.Closed     the end of standard input: finish what runs and exit with 0
@@ -103,6 +104,17 @@ type Task struct {
 	IsValidate bool
 	// Handler is which of an event's handlers is meant, from 0.
 	Handler int
+	// Within is given back with what its handler asks of the runtime: see Asking.
+	Within json.RawMessage
+}
+
+// Asking is a call of the runtime that tells for whose sake it is made; one that is made of
+// the plugin's own accord has no Within. The reference's worker tells nothing: that is a
+// protocol.Invoke.
+type Asking struct {
+	protocol.Invoke
+	// Within is that of the Task.
+	Within json.RawMessage
 }
 
 // task is a Task that is not answered.
@@ -156,7 +168,9 @@ func (w *Worker) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []p
 	case protocol.Reply:
 		return w.reply(in, out)
 	case protocol.Invoke:
-		return w.ask(in, out)
+		return w.ask(in, nil, out)
+	case Asking:
+		return w.ask(in.Invoke, or(in.Within, isNull), out)
 	case protocol.Cancel:
 		return w.cancel(in, out)
 	case protocol.Emit:
@@ -234,6 +248,8 @@ func (w *Worker) afterEnd(in protocol.Input, out []protocol.Effect) []protocol.E
 		return w.reply(in, out)
 	case protocol.Report:
 		return w.report(in, out)
+	case Asking:
+		return w.afterEnd(in.Invoke, out)
 	case protocol.Invoke:
 		return append(out, protocol.Complete{ID: in.ID, Err: &protocol.Error{
 			Code: protocol.CodeNotReady, Message: protocol.Clip(in.Call.Key) + " was not called", Err: protocol.ErrEnded,

@@ -20,6 +20,9 @@ type invocation struct {
 	company string
 	// trace is a W3C traceparent value, or "".
 	trace string
+	// cause is the host's call, as what the worker asks meanwhile knows it; nil where that
+	// is none of a capability.
+	cause *protocol.Cause
 }
 
 // envelope is the "paperclipInvocation" of a frame.

@@ -116,7 +116,13 @@ func rememberValid(params json.RawMessage) adapter {
 
 // sent is a translated call for the target's company.
 func (t *target) sent(method string, params object) outgoing {
-	return outgoing{method: method, params: params.done(), invocation: invocation{company: t.company, trace: t.Trace}}
+	i := invocation{company: t.company, trace: t.Trace}
+	if i.company != "" {
+		cause := t.AsCause()
+		cause.Scope = i.company
+		i.cause = &cause
+	}
+	return outgoing{method: method, params: params.done(), invocation: i}
 }
 
 // Parameters around an input of this length, up to that one, are made in a buffer that

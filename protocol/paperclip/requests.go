@@ -32,7 +32,7 @@ func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
 	return append(out, protocol.Serve{
 		ID: d.requests.Add(request{id: protocol.KeptID(r.ID, size), method: r.Method, company: a.company}, size),
 		Call: protocol.Call{
-			Key: r.Method, Input: r.Params, Scope: a.company, Trace: a.trace, Caller: d.settings.Plugin,
+			Key: r.Method, Input: r.Params, Scope: a.company, Trace: a.trace, Cause: a.cause, Caller: d.settings.Plugin,
 		},
 	})
 }

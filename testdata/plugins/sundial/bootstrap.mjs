@@ -3,6 +3,7 @@
 // method more of the runtime, and models whose answers come in parts. It runs in Node.js and
 // in Bun.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,6 +48,9 @@ function fromWireError(wire) {
   return error
 }
 
+/** Which of the host's calls is served, by its requestId. */
+const serving = new AsyncLocalStorage()
+
 /** The calls that the plugin makes of the host. */
 class RuntimeProxy {
   #last = 0
@@ -59,7 +63,11 @@ class RuntimeProxy {
     const requestId = this.#last
     return new Promise((resolve, reject) => {
       this.#waiting.set(requestId, { resolve, reject, onChunk })
-      send({ type: 'host-rpc', requestId, api: 'runtime', method, args, ...(onChunk && { streamReply: true }) })
+      // "within" is this host's own: for the sake of which of its calls this one is made.
+      send({
+        type: 'host-rpc', requestId, api: 'runtime', method, args, within: serving.getStore() ?? null,
+        ...(onChunk && { streamReply: true }),
+      })
     })
   }
 
@@ -334,12 +342,13 @@ async function dispatch(registry, runtime, guard, message) {
     if (handler.surface !== surface)
       throw Object.assign(new Error(`Target ${target} is of surface ${handler.surface}, not ${surface}`), { name: 'SurfaceMismatchError', code: 'SURFACE_MISMATCH' })
     const ending = new AbortController()
-    const payload = await handler.run(runtime, args ?? null, { signal: ending.signal })
-    if (surface === 'model' && payload?.[Symbol.asyncIterator]) {
-      await stream(message, payload[Symbol.asyncIterator](), ending)
-      return
-    }
-    send({ type: 'worker-rpc-result', requestId, ok: true, payload: payload ?? null })
+    await serving.run(requestId, async () => {
+      const payload = await handler.run(runtime, args ?? null, { signal: ending.signal })
+      if (surface === 'model' && payload?.[Symbol.asyncIterator])
+        await stream(message, payload[Symbol.asyncIterator](), ending)
+      else
+        send({ type: 'worker-rpc-result', requestId, ok: true, payload: payload ?? null })
+    })
   }
   catch (error) {
     send({ type: 'worker-rpc-result', requestId, ok: false, error: toWireError(error) })

@@ -27,9 +27,9 @@ function isSdk(specifier) {
 // src/asked.mjs
 var isForAll = ({ tag }) => tag.startsWith(EVENT);
 function createAsked({ hears, handles }) {
-  const calls = /* @__PURE__ */ new Map();
+  const calls2 = /* @__PURE__ */ new Map();
   let preAborted;
-  const isInFlight = (step2) => calls.get(step2.tag)?.has(step2.invokeId) === true;
+  const isInFlight = (step2) => calls2.get(step2.tag)?.has(step2.invokeId) === true;
   const follows = (step2) => hears(`${step2.tag}-receive-stream-end-${step2.invokeId}`);
   function decide(step2, isPart) {
     if (step2.kind === "abort") {
@@ -46,22 +46,22 @@ function createAsked({ hears, handles }) {
   }
   function sent2(step2, opens) {
     if (opens !== void 0) {
-      const ofTag = calls.get(step2.tag);
+      const ofTag = calls2.get(step2.tag);
       const isStream = opens === "stream";
-      ofTag === void 0 ? calls.set(step2.tag, /* @__PURE__ */ new Map([[step2.invokeId, isStream]])) : ofTag.set(step2.invokeId, isStream);
+      ofTag === void 0 ? calls2.set(step2.tag, /* @__PURE__ */ new Map([[step2.invokeId, isStream]])) : ofTag.set(step2.invokeId, isStream);
     } else if (step2.kind === "abort") {
       forget(step2);
     }
   }
   function answered(step2) {
-    const isStream = calls.get(step2.tag)?.get(step2.invokeId);
+    const isStream = calls2.get(step2.tag)?.get(step2.invokeId);
     forget(step2);
     return isStream === true;
   }
   function forget(step2) {
-    const ofTag = calls.get(step2.tag);
+    const ofTag = calls2.get(step2.tag);
     if (ofTag?.delete(step2.invokeId) && ofTag.size === 0) {
-      calls.delete(step2.tag);
+      calls2.delete(step2.tag);
     }
   }
   return { decide, sent: sent2, answered };
@@ -262,29 +262,35 @@ function createInput() {
   };
 }
 
+// src/within.mjs
+import { AsyncLocalStorage } from "node:async_hooks";
+var calls = new AsyncLocalStorage();
+var inCall = (invokeId, run2) => calls.run(invokeId, run2);
+var currentCall = () => calls.getStore();
+
 // src/served.mjs
 function createServed({ emit, listens, refuse }) {
-  const calls = /* @__PURE__ */ new Map();
+  const calls2 = /* @__PURE__ */ new Map();
   function begin(step2, input) {
     if (!listens(`${step2.tag}-send`)) {
       refuse(step2);
       return void 0;
     }
     const call = { isByHand: !listens(`${step2.tag}-send-stream-end`, true), input };
-    calls.set(step2.invokeId, call);
+    calls2.set(step2.invokeId, call);
     return call;
   }
   function streamOf(step2, opens) {
-    if (calls.has(step2.invokeId) || opens === void 0) {
-      return calls.get(step2.invokeId)?.input;
+    if (calls2.has(step2.invokeId) || opens === void 0) {
+      return calls2.get(step2.invokeId)?.input;
     }
     const input = createInput();
     if (begin(step2, input) === void 0) {
       return void 0;
     }
-    emit(`${step2.tag}-send`, { invokeId: step2.invokeId, get content() {
+    inCall(step2.invokeId, () => emit(`${step2.tag}-send`, { invokeId: step2.invokeId, get content() {
       return input.open();
-    } }, 0);
+    } }, 0));
     return input;
   }
   function deliver(step2, id, body, { invokeType, opens, bytes }) {
@@ -293,7 +299,7 @@ function createServed({ emit, listens, refuse }) {
         if (body.isReqStream) {
           streamOf(step2, opens)?.push(body.content, bytes);
         } else if (begin(step2) !== void 0) {
-          emit(id, body, invokeType);
+          inCall(step2.invokeId, () => emit(id, body, invokeType));
         }
         break;
       case "send-end":
@@ -307,19 +313,19 @@ function createServed({ emit, listens, refuse }) {
     }
   }
   function abort(step2, id, body, invokeType) {
-    const call = calls.get(step2.invokeId);
+    const call = calls2.get(step2.invokeId);
     if (call === void 0) {
       return;
     }
-    calls.delete(step2.invokeId);
+    calls2.delete(step2.invokeId);
     emit(id, body, invokeType);
     call.input?.fail(new DOMException(String(body.content ?? "Aborted"), "AbortError"));
   }
   function answered(step2, invokeType) {
-    const call = calls.get(step2.invokeId);
+    const call = calls2.get(step2.invokeId);
     const number = step2.kind === "answer" && call?.isByHand ? RESULT : invokeType;
     if (step2.kind !== "answer" || number === RESULT) {
-      calls.delete(step2.invokeId);
+      calls2.delete(step2.invokeId);
     }
     return number;
   }
@@ -448,13 +454,13 @@ function createChannel({ send: send2, onHandler, onListenerError }) {
   function forwardCall(step2, event, payload) {
     const { leaves, opens } = asked.decide(step2, step2.kind !== "send" || payload.isReqStream);
     if (leaves) {
-      sendStep(event, payload, step2.kind !== "send", event.invokeType, opens);
+      sendStep(event, payload, step2.kind !== "send", event.invokeType, opens, opens && currentCall());
       asked.sent(step2, opens);
     }
   }
-  function sendStep(event, payload, isFailure, invokeType, opens) {
+  function sendStep(event, payload, isFailure, invokeType, opens, within) {
     try {
-      send2(event.id, isFailure ? describeIn(payload, describeAny) : describeIn(payload, describe, isError), invokeType, opens);
+      send2(event.id, isFailure ? describeIn(payload, describeAny) : describeIn(payload, describe, isError), invokeType, opens, within);
     } catch (error) {
       throw new TypeError(`${event.id} cannot go to the host: ${error.message}`);
     }
@@ -752,16 +758,16 @@ var channel = createChannel({
   }
 });
 var given = { channels: { host: channel.context }, apis: createApis(channel.context) };
-function send(id, body, invokeType, opens) {
-  const record = recordOf(sent + 1, id, body, invokeType, opens);
+function send(id, body, invokeType, opens, within) {
+  const record = recordOf(sent + 1, id, body, invokeType, opens, within);
   check(record);
   sent++;
   write(record);
 }
-function recordOf(number, id, body, invokeType, opens) {
+function recordOf(number, id, body, invokeType, opens, within) {
   const name = JSON.stringify(id);
   const text = JSON.stringify(body);
-  return `{"id":"module-${number}","type":${name},"payload":{"id":${name},"type":"event","_flowDirection":"outbound"${invokeType === void 0 ? "" : `,"invokeType":${JSON.stringify(invokeType)}`}${opens === void 0 ? "" : `,"opens":"${opens}"`}${text === void 0 ? "" : `,"body":${text}`}}}`;
+  return `{"id":"module-${number}","type":${name},"payload":{"id":${name},"type":"event","_flowDirection":"outbound"${invokeType === void 0 ? "" : `,"invokeType":${JSON.stringify(invokeType)}`}${opens === void 0 ? "" : `,"opens":"${opens}"`}${within === void 0 ? "" : `,"within":${JSON.stringify(within)}`}${text === void 0 ? "" : `,"body":${text}`}}}`;
 }
 async function load() {
   plugin = await loadPlugin(entry);

@@ -34,8 +34,8 @@ const channel = createChannel({
 })
 const given = { channels: { host: channel.context }, apis: createApis(channel.context) }
 
-function send(id, body, invokeType, opens) {
-  const record = recordOf(sent + 1, id, body, invokeType, opens)
+function send(id, body, invokeType, opens, within) {
+  const record = recordOf(sent + 1, id, body, invokeType, opens, within)
   wire.check(record)
   sent++
   wire.write(record)
@@ -43,12 +43,13 @@ function send(id, body, invokeType, opens) {
 
 // recordOf is the same text as JSON.stringify gives of the whole frame, of which only the
 // body is new each time.
-function recordOf(number, id, body, invokeType, opens) {
+function recordOf(number, id, body, invokeType, opens, within) {
   const name = JSON.stringify(id)
   const text = JSON.stringify(body)
   return `{"id":"module-${number}","type":${name},"payload":{"id":${name},"type":"event","_flowDirection":"outbound"${
     invokeType === undefined ? '' : `,"invokeType":${JSON.stringify(invokeType)}`}${
     opens === undefined ? '' : `,"opens":"${opens}"`}${
+    within === undefined ? '' : `,"within":${JSON.stringify(within)}`}${
     text === undefined ? '' : `,"body":${text}`}}}`
 }
 

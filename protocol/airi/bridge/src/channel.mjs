@@ -8,6 +8,7 @@ import { RESULT, sendFailure, stepOf, tagOf } from './invoke.mjs'
 import { FUNCTION, HOST_ID, RESERVED } from './names.mjs'
 import { createServed } from './served.mjs'
 import { createValidation } from './validation.mjs'
+import { currentCall } from './within.mjs'
 
 // createChannel returns the context, and deliver() for what comes from the host.
 // send() gets what goes there; onHandler(tag, isDefined) and
@@ -94,16 +95,16 @@ export function createChannel({ send, onHandler, onListenerError }) {
   function forwardCall(step, event, payload) {
     const { leaves, opens } = asked.decide(step, step.kind !== 'send' || payload.isReqStream)
     if (leaves) {
-      sendStep(event, payload, step.kind !== 'send', event.invokeType, opens)
+      sendStep(event, payload, step.kind !== 'send', event.invokeType, opens, opens && currentCall())
       asked.sent(step, opens)
     }
   }
 
   // sendStep tells the emitter, who waits for an answer or owes one, what cannot go.
   // What tells of a failure goes all the same.
-  function sendStep(event, payload, isFailure, invokeType, opens) {
+  function sendStep(event, payload, isFailure, invokeType, opens, within) {
     try {
-      send(event.id, isFailure ? describeIn(payload, describeAny) : describeIn(payload, describe, isError), invokeType, opens)
+      send(event.id, isFailure ? describeIn(payload, describeAny) : describeIn(payload, describe, isError), invokeType, opens, within)
     }
     catch (error) {
       throw new TypeError(`${event.id} cannot go to the host: ${error.message}`)

@@ -2,6 +2,7 @@
 import { revive } from './failures.mjs'
 import { createInput } from './input.mjs'
 import { RESULT } from './invoke.mjs'
+import { inCall } from './within.mjs'
 
 // createServed keeps the host's calls that are in flight. emit(id, body, invokeType)
 // emits inside the plugin, listens(id) tells whether something there hears an event,
@@ -37,7 +38,7 @@ export function createServed({ emit, listens, refuse }) {
     if (begin(step, input) === undefined) {
       return undefined
     }
-    emit(`${step.tag}-send`, { invokeId: step.invokeId, get content() { return input.open() } }, 0)
+    inCall(step.invokeId, () => emit(`${step.tag}-send`, { invokeId: step.invokeId, get content() { return input.open() } }, 0))
     return input
   }
 
@@ -50,7 +51,7 @@ export function createServed({ emit, listens, refuse }) {
           streamOf(step, opens)?.push(body.content, bytes)
         }
         else if (begin(step) !== undefined) {
-          emit(id, body, invokeType)
+          inCall(step.invokeId, () => emit(id, body, invokeType))
         }
         break
       case 'send-end': streamOf(step, opens)?.end(); break
