@@ -108,6 +108,7 @@ func (h *Host) newHandle(m *manifest.Manifest) *handle {
 	now := h.bounds.Load()
 	index := int(h.nextIndex.Add(1) - 1)
 	name := m.PluginName()
+	_, untold := h.dialects[m.Dialect].(protocol.Untelling)
 	return &handle{
 		Origin:   Origin{Session: fmt.Sprintf("plugin-session-%d", index), Plugin: name},
 		module:   protocol.Module{Name: m.Name, Index: index, ID: fmt.Sprintf("%s-%d", name, index), Plugin: name},
@@ -115,6 +116,7 @@ func (h *Host) newHandle(m *manifest.Manifest) *handle {
 		dialect:  h.dialects[m.Dialect],
 		timeouts: h.timeoutsOf(m, now),
 		bounds:   now,
+		untold:   untold,
 		needs:    m.Host.Requires,
 		phase:    lifecycle.Session.Initial(),
 		since:    time.Now(),

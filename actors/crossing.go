@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/airi-host/airi-host/capability"
@@ -58,7 +57,7 @@ func (h *Host) scopeOf(who *handle, c protocol.Call) (string, error) {
 	case cause != nil && cause.Several && c.Scope == "":
 		return "", h.refuse(who, c, protocol.CodeDenied, fmt.Sprintf(
 			"plugin %s may not call %s: it serves calls of several tenants, and its wire does not tell for which of them this is", who.Plugin, c.Key))
-	case cause == nil || cause.Scope == "" || cause.Scope == c.Scope:
+	case cause == nil || cause.Scope == "" || cause.Scope == c.Scope || cause.Guessed && c.Scope != "":
 		return c.Scope, nil
 	case c.Scope == "":
 		return cause.Scope, nil
@@ -93,62 +92,75 @@ func chainOf(c protocol.Call) []protocol.Link {
 	return protocol.CutChain(c.Chain())
 }
 
+// rootOf numbers the outermost of the calls that led to one, which may be itself.
+func (h *Host) rootOf(c *protocol.Call) uint64 {
+	if c.Cause != nil && c.Cause.Root != 0 {
+		return c.Cause.Root
+	}
+	return h.roots.Add(1)
+}
+
 // maxCallDepth is the longest chain that may be permitted.
 const maxCallDepth = 64
 
-// serves are the calls that a session serves, counted by how deep they are and for whom:
-// all that is known of what it calls itself, where its wire tells no more.
+// serves are the calls that a session serves, where its wire may not tell for which of them
+// it makes one of its own: by the outermost call of each, and by tenant.
 type serves struct {
-	depths [maxCallDepth + 1]atomic.Int32
 	mu     sync.Mutex
+	roots  map[uint64]branch
 	scopes map[string]int
 }
 
+// branch are those with one outermost call.
+type branch struct{ calls, deepest int }
+
 func (s *serves) begin(c *protocol.Call) {
-	s.depths[min(c.Depth(), maxCallDepth)].Add(1)
-	if c.Scope == "" {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.scopes == nil {
-		s.scopes = make(map[string]int)
+	if s.roots == nil {
+		s.roots, s.scopes = make(map[uint64]branch), make(map[string]int)
 	}
+	b := s.roots[c.Root]
+	b.calls++
+	if capability.Key(c.Key).Kind() != capability.KindEvent { // of which a plugin may cause many at a time
+		b.deepest = max(b.deepest, c.Depth())
+	}
+	s.roots[c.Root] = b
 	s.scopes[c.Scope]++
 }
 
 func (s *serves) end(c *protocol.Call) {
-	s.depths[min(c.Depth(), maxCallDepth)].Add(-1)
-	if c.Scope == "" {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	b := s.roots[c.Root]
+	if b.calls--; b.calls == 0 {
+		delete(s.roots, c.Root)
+	} else {
+		s.roots[c.Root] = b
+	}
 	if s.scopes[c.Scope]--; s.scopes[c.Scope] == 0 {
 		delete(s.scopes, c.Scope)
 	}
 }
 
-// cause is what is known of a call's cause: what its wire tells, else how deep it may be,
-// and, of a wire that never tells, for whom.
+// cause is what is known of the cause of a call: what its wire tells. Where that may be any
+// of those that are served, it is as deep as the deepest if all have one outermost call,
+// else as deep as any has to be; and it is for their tenant, if they have one.
 func (s *serves) cause(told *protocol.Cause) *protocol.Cause {
-	if told != nil && told != protocol.CauseUntold {
+	if told != protocol.CauseUntold {
 		return told
-	}
-	depth := maxCallDepth
-	for depth > 0 && s.depths[depth].Load() == 0 {
-		depth--
-	}
-	if depth == 0 {
-		return nil
-	}
-	guess := &protocol.Cause{Depth: depth, Guessed: true}
-	if told == nil {
-		return guess
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	guess.Several = len(s.scopes) > 1
+	if len(s.roots) == 0 {
+		return nil
+	}
+	guess := &protocol.Cause{Depth: 1, Guessed: true, Several: len(s.scopes) > 1}
+	for root, b := range s.roots {
+		if len(s.roots) == 1 {
+			guess.Root, guess.Depth = root, max(b.deepest, 1)
+		}
+	}
 	for scope := range s.scopes {
 		if !guess.Several {
 			guess.Scope = scope

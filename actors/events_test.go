@@ -11,6 +11,7 @@ import (
 
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/plugin"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // oneOfEach is an event of every kind, with all of its members, and some without.
@@ -35,6 +36,10 @@ func oneOfEach() []Event {
 		ConfigurationStatus{Origin: of, Company: "acme", Step: StepValidate, State: StepRefused, Progress: 1, Note: "no luck", At: at},
 		ConfigurationStatus{Origin: of, Step: StepCommit, State: StepDone, Progress: 1, Revision: 2, At: at},
 		ConfigurationStatus{Origin: Origin{Plugin: "hello"}, Step: StepPlan, State: StepWorking, Progress: 0.5, At: at},
+		Called{
+			Origin: of, Ecosystem: "airi", Key: "tool:a", Caller: "other", Scope: "acme", Took: time.Millisecond, Code: "peer", At: at,
+			Chain: []protocol.Link{{Key: "action:B"}, {Caller: "other", Ecosystem: "eliza", Key: "tool:a"}},
+		},
 		Wire{Origin: of, FromPlugin: true, Message: "secret", Phase: lifecycle.Ready, At: at},
 	}
 }

@@ -40,8 +40,10 @@ type handle struct {
 	// its hooks, and handlers that nobody waits for any more.
 	busy  atomic.Int64
 	drops counters
-	// serves are the calls that it serves.
+	// serves are the calls that it serves, if untold tells that its wire may not say for
+	// the sake of which of them it makes one.
 	serves serves
+	untold bool
 	// hears are the events that the session has still to hear.
 	hears lane
 	// calls counts the calls that are over, callErrors those that failed.

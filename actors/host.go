@@ -57,6 +57,8 @@ type Host struct {
 	pool sync.Pool
 	// formers counts the sessions of plugins that crashed under the former host.
 	formers atomic.Int64
+	// roots numbers calls to which no other led.
+	roots atomic.Uint64
 	// nextIndex numbers sessions.
 	nextIndex atomic.Int64
 

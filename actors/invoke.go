@@ -233,13 +233,20 @@ func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit
 
 // counted counts a call that a session serves until it is over, which it tells.
 func (h *Host) counted(who *handle, c *protocol.Call, result *json.RawMessage, err *error) (over func()) {
-	who.serves.begin(c)
+	if c.Root == 0 {
+		c.Root = h.rootOf(c)
+	}
+	if who.untold {
+		who.serves.begin(c)
+	}
 	var began time.Time
 	if h.wants(KindCall) {
 		began = time.Now()
 	}
 	return func() {
-		who.serves.end(c)
+		if who.untold {
+			who.serves.end(c)
+		}
 		failed := who.tally(*c, *result, *err)
 		if !began.IsZero() {
 			h.tellCalled(who, *c, began, failed)

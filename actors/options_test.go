@@ -28,11 +28,12 @@ func TestTimeouts_haveDefaults(t *testing.T) {
 }
 
 func TestLimits_haveDefaults(t *testing.T) {
-	want := Limits{Pending: 4096, LogLines: 1000, Facts: 256, StreamItems: 1024, StreamBytes: 8 << 20, Events: 1024, EventBytes: 8 << 20, OwedFrames: 65_536, OwedBytes: 16 << 20, PhaseRequests: 10, ChannelEvents: 1024}
+	want := Limits{Pending: 4096, LogLines: 1000, Facts: 256, StreamItems: 1024, StreamBytes: 8 << 20, Events: 1024, EventBytes: 8 << 20, OwedFrames: 65_536, OwedBytes: 16 << 20, PhaseRequests: 10, ChannelEvents: 1024, CallDepth: 32}
 	require.Equal(t, want, Limits{}.withDefaults())
-	require.Equal(t, want, Limits{Pending: -1, LogLines: -1, Facts: -1, StreamItems: -1, StreamBytes: -1, Events: -1, EventBytes: -1, OwedFrames: -1, OwedBytes: -1, PhaseRequests: -1, ChannelEvents: -1}.withDefaults())
-	own := Limits{Pending: 1, LogLines: 2, Facts: 3, Frame: 4, StreamItems: 5, StreamBytes: 6, Events: 7, EventBytes: 8, OwedFrames: 9, OwedBytes: 10, PhaseRequests: 11, ChannelEvents: 12}
+	require.Equal(t, want, Limits{Pending: -1, LogLines: -1, Facts: -1, StreamItems: -1, StreamBytes: -1, Events: -1, EventBytes: -1, OwedFrames: -1, OwedBytes: -1, PhaseRequests: -1, ChannelEvents: -1, CallDepth: -1}.withDefaults())
+	own := Limits{Pending: 1, LogLines: 2, Facts: 3, Frame: 4, StreamItems: 5, StreamBytes: 6, Events: 7, EventBytes: 8, OwedFrames: 9, OwedBytes: 10, PhaseRequests: 11, ChannelEvents: 12, CallDepth: 13}
 	require.Equal(t, own, own.withDefaults())
+	require.Equal(t, maxCallDepth, Limits{CallDepth: 1000}.withDefaults().CallDepth)
 }
 
 func TestTimeouts_ofAManifestBeatTheHosts(t *testing.T) {

@@ -31,12 +31,11 @@ func (p plugins) Publish(ctx context.Context, c protocol.Call) error {
 	if err := capability.Key(c.Key).Validate(); err != nil {
 		return failure(protocol.CodeInvalid, c.Caller, fmt.Sprintf("the event's name: %s", err))
 	}
-	who, err := p.running(c.Caller)
-	if err == nil {
-		c, err = p.host.mayTell(who, callOf(who, c))
-	}
-	if err != nil {
-		return err
+	if who := p.host.current(c.Caller); who != nil {
+		var err error
+		if c, err = p.host.mayTell(who, callOf(who, c)); err != nil {
+			return err
+		}
 	}
 	p.host.fanOut(ctx, c, time.Now())
 	return nil

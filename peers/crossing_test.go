@@ -1,242 +1,470 @@
 package peers
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
+	"flag"
+	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
-	"github.com/airi-host/airi-host/ecosystems"
+	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
 )
 
-// relayed is what a relay was told to call, and relay what it answers: the result of the
-// call, or why it failed.
-type relayed struct {
-	Key   string          `json:"key"`
-	Input json.RawMessage `json:"input"`
+var update = flag.Bool("update", false, "rewrite the tables of docs/kinds.md that these tests find")
+
+// kind is one kind of capability, and what each of the townsfolk that offers it says.
+type kind struct {
+	// name is as docs/kinds.md has it; key is that of an ecosystem's.
+	name, key, input, want string
+	// by are the ecosystems whose plugins can offer it.
+	by []string
+	// unlisted are those whose plugins do so without announcing it: it has to be asked of a
+	// plugin by name.
+	unlisted []string
+	// effect is what the callee has seen then, where there is no result.
+	effect string
 }
 
-// gopher is the plugin in Go: it offers a tool and a model, relays calls, and hears an
-// event.
-func gopher(heard chan<- string) *plugin.Definition {
-	p := plugin.Define("gopher")
-	plugin.Tool(p, "go-say", func(_ context.Context, in struct{ Text string }) (plugin.Result, error) {
-		if in.Text == "" {
-			return plugin.Result{}, errors.New("go: say what?")
-		}
-		return plugin.Text("go: " + in.Text), nil
-	})
-	plugin.Model(p, "GO", func(_ context.Context, in map[string]string) (string, error) { return "go: " + in["prompt"], nil })
-	plugin.Tool(p, "go-relay", func(ctx context.Context, in relayed) (plugin.Result, error) {
-		var out json.RawMessage
-		if err := plugin.From(ctx).Call(ctx, in.Key, in.Input, &out); err != nil {
-			return plugin.Result{Data: map[string]string{"failed": err.Error()}}, nil
-		}
-		return plugin.Result{Data: map[string]json.RawMessage{"result": out}}, nil
-	})
-	plugin.On(p, "town.news", func(_ context.Context, in struct{ Text string }) error {
-		heard <- in.Text
-		return nil
-	})
-	return p
+// ECO stands for the ecosystem that is called.
+var kinds = []kind{
+	{name: "tool", key: "tool:ECO-say", input: `{"text":"hi"}`, want: `{"content":"ECO: hi"}`, by: []string{"airi", "paperclip", "go"}},
+	{name: "model", key: "model:ECO-say", input: `{"text":"hi"}`, want: `"ECO: hi"`, by: []string{"airi", "eliza", "go"}},
+	{name: "service", key: "service:ECO.say", input: `["hi"]`, want: `"ECO: hi"`, by: []string{"airi", "eliza", "go"}},
+	{
+		name: "action", key: "action:ECO-say", input: `{"params":{"text":"hi"}}`, want: `{"success":true,"text":"ECO: hi"}`,
+		by: townsfolk, unlisted: []string{"paperclip"},
+	},
+	{
+		name: "provider", key: "provider:ECO-say", input: `{"message":{"content":{"text":"hi"}}}`, want: `{"text":"ECO: hi"}`,
+		by: []string{"airi", "eliza", "go"},
+	},
+	{
+		name: "evaluator", key: "evaluator:ECO-say", input: `{"message":{"content":{"text":"hi"}}}`, want: `"ECO: hi"`,
+		by: []string{"airi", "eliza", "go"},
+	},
+	{
+		name: "data", key: "data:ECO-say", input: `{"text":"hi"}`, want: `"ECO: hi"`,
+		by: []string{"airi", "paperclip", "go"}, unlisted: []string{"paperclip"},
+	},
+	{name: "job", key: "job:ECO-say", input: `{"trigger":"manual"}`, want: `null`, by: []string{"airi", "paperclip", "go"}, effect: "job"},
+	{
+		name: "webhook", key: "webhook:ECO-say", input: `{"headers":{},"rawBody":"hi"}`, want: `null`,
+		by: []string{"airi", "paperclip", "go"}, effect: "webhook hi",
+	},
+	{
+		name: "http", key: "http:GET /ECO/say", input: `{"query":{"text":"hi"}}`, want: `{"status":200,"headers":{},"body":"ECO: hi"}`,
+		by: townsfolk,
+	},
+	{name: "event", key: "event:ECO-say", input: `{"text":"hi"}`, want: `null`, by: townsfolk, effect: "event hi"},
+	{
+		name: "environment", key: "environment:ECO.probe", input: `{"environmentId":"e","config":{}}`, want: `{"ok":true,"summary":"ECO"}`,
+		by: []string{"airi", "paperclip", "go"},
+	},
+	{name: "other keys", key: "town:ECO", input: `{"text":"hi"}`, want: `"ECO: hi"`, by: []string{"airi", "go"}},
 }
 
-// townsman writes the files of a plugin.
-func townsman(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+func of(text, ecosystem string) string { return strings.ReplaceAll(text, "ECO", ecosystem) }
+
+// unnamed are the ecosystems whose wire cannot name the plugin that is called.
+var unnamed = []string{"airi"}
+
+// Each calls what each other offers, and itself, of every kind; docs/kinds.md has what was
+// found, so that a direction that fails makes another table.
+func TestCrossing_everyKind(t *testing.T) {
+	h := openTown(t, nil)
+	found := [][]string{{"kind", "of airi", "of paperclip", "of eliza", "of go"}}
+	for _, k := range kinds {
+		row := []string{k.name}
+		for _, to := range townsfolk {
+			row = append(row, h.reachedBy(t, k, to))
+		}
+		found = append(found, row)
 	}
-	return dir
+	wantTable(t, "kinds", found)
 }
 
-func airiTownsman(t *testing.T) string {
+// reachedBy are the ecosystems whose plugins reach what one offers of a kind.
+func (h *town) reachedBy(t *testing.T, k kind, to string) string {
 	t.Helper()
-	return townsman(t, map[string]string{
-		"plugin.json": `{"apiVersion":"v1","kind":"manifest.plugin.airi.moeru.ai","name":"airi","entrypoints":{"node":"./airi.mjs"},
-			"airi-host":{"requires":["action:ELIZA_SAY","tool:add","tool:go-say"]}}`,
-		"airi.mjs": `import { defineInvoke, defineInvokeEventa, defineInvokeHandler } from '@moeru/eventa'
-			export async function setupModules({ channels }) {
-				const handle = (key, run) => defineInvokeHandler(channels.host, defineInvokeEventa(key), run)
-				handle('tool:airi-say', ({ text }) => { if (!text) throw new Error('airi: say what?'); return { content: 'airi: ' + text } })
-				handle('model:AIRI', ({ prompt }) => 'airi: ' + prompt)
-				handle('tool:airi-relay', async ({ key, input }) => {
-					try { return { data: { result: await defineInvoke(channels.host, defineInvokeEventa(key))(input) } } }
-					catch (error) { return { data: { failed: error.message } } }
-				})
-			}`,
-	})
+	key := of(k.key, to)
+	if !slices.Contains(k.by, to) {
+		for _, offer := range h.Offers() {
+			require.NotEqual(t, key, string(offer.Key))
+		}
+		return "–"
+	}
+	var reach []string
+	for _, from := range townsfolk {
+		o := order{Key: key, Input: json.RawMessage(k.input)}
+		if slices.Contains(k.unlisted, to) {
+			o.Plugin = to
+		}
+		got := h.relays(t, from, "", o)
+		if o.Plugin != "" && slices.Contains(unnamed, from) {
+			require.Equal(t, "not-found", got.Failed.code(), "its wire cannot name the plugin")
+			continue
+		}
+		require.Nil(t, got.Failed, "%s calls %s: %+v", from, key, got.Failed)
+		require.JSONEq(t, of(k.want, to), orNull(got.Result), "%s calls %s", from, key)
+		reach = append(reach, from)
+	}
+	if k.effect != "" {
+		h.wantSeen(t, to, k.effect, len(reach))
+	}
+	if len(reach) == len(townsfolk) {
+		return "all"
+	}
+	return strings.Join(reach, ", ")
 }
 
-func elizaTownsman(t *testing.T) string {
+func orNull(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return "null"
+	}
+	return string(raw)
+}
+
+// An elizaOS plugin reaches others by its own methods, too.
+func TestCrossing_elizasOwnMethods(t *testing.T) {
+	h := openTown(t, nil)
+	for _, to := range []string{"airi", "eliza", "go"} {
+		got := h.relays(t, "eliza", "", order{Key: "model:" + to + "-say", Input: json.RawMessage(`{"text":"hi"}`), By: "useModel"})
+		require.JSONEq(t, `"`+to+`: hi"`, orNull(got.Result), got.Failed)
+		require.JSONEq(t, `{"service":{"available":true}}`, string(h.does(t, "eliza", "service", "", map[string]string{"type": to})))
+	}
+	require.JSONEq(t, `{"service":null}`, string(h.does(t, "eliza", "service", "", map[string]string{"type": "none"})))
+}
+
+// A failure crosses with what the wires have of it.
+func TestCrossing_failures(t *testing.T) {
+	h := openTown(t, nil)
+	found := [][]string{{"fails", "as airi sees it", "as paperclip sees it", "as eliza sees it", "as go sees it"}}
+	for _, to := range townsfolk {
+		row := []string{to}
+		for _, from := range townsfolk {
+			key := "tool:" + to + "-fail"
+			if to == "eliza" {
+				key = "action:eliza-fail"
+			}
+			row = append(row, survived(t, h.relays(t, from, "", order{Key: key, Input: json.RawMessage(`{}`)})))
+		}
+		found = append(found, row)
+	}
+	wantTable(t, "failures", found)
+}
+
+// survived names the members of a RangeError that have come across. What comes in the place
+// of one is not among them.
+func survived(t *testing.T, got relayed) string {
 	t.Helper()
-	boot, err := filepath.Abs(filepath.Join("..", "testdata", "plugins", "sundial", "bootstrap.mjs"))
+	require.NotNil(t, got.Failed, "%s", got.Result)
+	require.Equal(t, "burnt", got.Failed.Message)
+	members := []string{"message"}
+	if got.Failed.Name == "RangeError" {
+		members = append(members, "name")
+	}
+	if got.Failed.code() == "7" {
+		members = append(members, "code")
+	}
+	if data := (struct{ Tray int }{}); json.Unmarshal(got.Failed.Data, &data) == nil && data.Tray == 3 {
+		members = append(members, "data")
+	}
+	return strings.Join(members, ", ")
+}
+
+// told are the ecosystems whose wire tells the callee that nobody waits any more.
+var told = []string{"airi", "go"}
+
+// A caller that waits no longer hears so in the words of its ecosystem, and the callee is
+// told where its wire has a word for it; else its answer is late, and counted.
+func TestCrossing_deadlinesAndGivingUp(t *testing.T) {
+	h := openTown(t, map[string]protocol.Program{"sloth": sloth()}, compiledIn(t, "sloth", `"timeouts":{"call":"200ms"}`))
+	found := [][]string{{"calls", "its own deadline", "the host's limit", "the callee is told"}}
+	for _, from := range townsfolk {
+		words := map[string]bool{}
+		for _, to := range townsfolk {
+			key := "tool:" + to + "-hang"
+			if to == "eliza" {
+				key = "action:eliza-hang"
+			}
+			got := h.relays(t, from, "", order{Key: key, Input: json.RawMessage(`{}`), Ms: 60})
+			require.NotNil(t, got.Failed, "%s calls %s: %s", from, key, got.Result)
+			words[saysOf(got.Failed)] = true
+		}
+		require.Len(t, words, 1, "whomever it calls")
+		got := h.relays(t, from, "", order{Key: "tool:sloth-hang", Input: json.RawMessage(`{}`)})
+		require.NotNil(t, got.Failed)
+		require.Contains(t, got.Failed.Message, "tool:sloth-hang of plugin sloth did not answer before the deadline (the plugin's limit airi-host.timeouts.call)")
+		for word := range words {
+			found = append(found, []string{from, word, saysOf(got.Failed), strings.Join(told, ", ")})
+		}
+	}
+	for _, to := range townsfolk {
+		if slices.Contains(told, to) {
+			h.wantSeen(t, to, "told", len(townsfolk))
+			continue
+		}
+		eventually(t, func() bool {
+			is, err := h.Inspect(to)
+			require.NoError(t, err)
+			return is.Dropped["late-answer"] == uint64(len(townsfolk))
+		}, "late answers of "+to)
+	}
+	wantTable(t, "deadlines", found)
+}
+
+// saysOf is how a failure tells what it is: by a name of its ecosystem, or by its code.
+func saysOf(f *failed) string {
+	if f.Name == "AbortError" {
+		return "an AbortError"
+	}
+	return "code " + f.code()
+}
+
+// Items before a result come to callers whose wire has a place for them, from callees whose
+// wire has them; others get the result.
+func TestCrossing_progress(t *testing.T) {
+	h := openTown(t, nil)
+	found := [][]string{{"to", "of airi", "of paperclip", "of eliza", "of go"}}
+	calls := map[string]struct{ key, input, items, result string }{
+		"airi":      {"model:airi-count", `{"to":3}`, `[1,2,3]`, `[1,2,3]`},
+		"paperclip": {"tool:paperclip-say", `{"text":"hi"}`, `[]`, `{"content":"paperclip: hi"}`},
+		"eliza":     {"action:eliza-count", `{"params":{"to":3}}`, `[{"text":"1"},{"text":"2"},{"text":"3"}]`, `null`},
+		"go":        {"model:go-count", `{"to":3}`, `[1,2,3]`, `[1,2,3]`},
+	}
+	for _, from := range townsfolk {
+		row := []string{from}
+		for _, to := range townsfolk {
+			c := calls[to]
+			got := h.relays(t, from, "", order{Key: c.key, Input: json.RawMessage(c.input), Follow: from == "airi" || from == "go"})
+			require.Nil(t, got.Failed, "%s follows %s: %+v", from, c.key, got.Failed)
+			items, err := json.Marshal(got.Items)
+			require.NoError(t, err)
+			switch {
+			case len(got.Items) > 0 && to != "paperclip":
+				require.JSONEq(t, c.items, string(items), "%s follows %s", from, c.key)
+				row = append(row, "items")
+			case from == "airi": // its only item
+				require.JSONEq(t, `[`+c.result+`]`, string(items))
+				row = append(row, "the result")
+			default:
+				require.JSONEq(t, c.result, orNull(got.Result), "%s calls %s", from, c.key)
+				row = append(row, "the result")
+			}
+		}
+		found = append(found, row)
+	}
+	wantTable(t, "progress", found)
+}
+
+// round is what came of a worker's call that calls back.
+type round struct {
+	// company is whom it worked for, last whom it was called back for, and found what was
+	// kept there; failed tells that the one in between could not call.
+	company, last, found string
+	failed               *failed
+}
+
+// goesRound has the Paperclip worker work for a company, and be called back by another plugin.
+func (h *town) goesRound(t *testing.T, through, company string) (got round) {
+	t.Helper()
+	var outer struct {
+		Company string
+		Result  struct{ Data json.RawMessage }
+		Failed  *failed
+	}
+	require.NoError(t, json.Unmarshal(h.does(t, "paperclip", "round", company, map[string]string{"through": relayOf(through), "loaves": company}), &outer))
+	require.Nil(t, outer.Failed, "through %s: %+v", through, outer.Failed)
+	var inner relayed
+	require.NoError(t, json.Unmarshal(outer.Result.Data, &inner), "%s", outer.Result.Data)
+	got.company, got.failed = outer.Company, inner.Failed
+	if got.failed == nil {
+		var kept struct{ Data struct{ Company, Was string } }
+		require.NoError(t, json.Unmarshal(inner.Result, &kept), "%s", inner.Result)
+		got.last, got.found = kept.Data.Company, kept.Data.Was
+	}
+	return got
+}
+
+// goRound is goesRound many times at once, for several companies.
+func (h *town) goRound(t *testing.T, through string, companies ...string) (all []round) {
+	t.Helper()
+	rounds := make([]round, 10*len(companies))
+	var going sync.WaitGroup
+	for i := range rounds {
+		going.Go(func() { rounds[i] = h.goesRound(t, through, companies[i%len(companies)]) })
+	}
+	going.Wait()
+	return rounds
+}
+
+// A company crosses with the call, and is never widened: whoever is called for one and calls
+// back reaches that one alone, however many are served at a time.
+func TestCrossing_aCompanyCrossesWithTheCall(t *testing.T) {
+	h := openTown(t, nil, elizaPlugin(t, "mute", strings.ReplaceAll(readText(t, "testdata", "town", "eliza.mjs"), "eliza", "mute"), ``))
+	for _, through := range townsfolk {
+		for _, got := range h.goRound(t, through, "globex", "initech", "acme") {
+			require.Nil(t, got.failed, "through %s: %+v", through, got.failed)
+			require.Equal(t, got.company, got.last, "through %s", through)
+			require.Contains(t, []string{"", got.company}, got.found, "through %s, what is another's was read", through)
+		}
+	}
+	for _, got := range h.goRound(t, "mute", "globex") {
+		require.Nil(t, got.failed, "its wire does not tell, but it can be for one only: %+v", got.failed)
+		require.Equal(t, "globex", got.last)
+	}
+	refused := 0
+	for _, got := range h.goRound(t, "mute", "globex", "initech", "acme") {
+		if got.failed != nil {
+			require.Equal(t, "denied", got.failed.code())
+			require.Contains(t, got.failed.Message, "it serves calls of several tenants, and its wire does not tell for which of them this is")
+			refused++
+			continue
+		}
+		require.Equal(t, got.company, got.last, "denied, or right")
+	}
+	t.Logf("%d of 30 were denied", refused)
+}
+
+// Who called whom is told of each direction, and in which chain.
+func TestCrossing_isTold(t *testing.T) {
+	h := openTown(t, nil)
+	sub := h.Subscribe(actors.KindCall, 0)
+	defer sub.Close()
+	for _, from := range townsfolk {
+		for _, to := range townsfolk {
+			if from == "airi" && to == "airi" {
+				continue // what a module calls of itself stays inside
+			}
+			first, key := relayOf(from), "http:GET /"+to+"/say"
+			got := h.relays(t, from, "globex", order{Key: key, Input: json.RawMessage(`{"query":{"text":"hi"}}`)})
+			require.Nil(t, got.Failed)
+			inner := (<-sub.C).(actors.Called)
+			require.Equal(t, []string{to, to, key, from, "globex"}, []string{inner.Plugin, inner.Ecosystem, string(inner.Key), inner.Caller, inner.Scope})
+			require.Equal(t, []protocol.Link{{Key: first}, {Caller: from, Ecosystem: from, Key: key}}, inner.Chain)
+			require.Equal(t, from, (<-sub.C).(actors.Called).Plugin)
+		}
+	}
+}
+
+// Plugins of different ecosystems that call each other in a circle come to an end.
+func TestCrossing_circlesEnd(t *testing.T) {
+	h := openTown(t, nil)
+	say, err := json.Marshal(order{Key: "tool:go-say", Input: json.RawMessage(`{"text":"hi"}`)})
 	require.NoError(t, err)
-	return townsman(t, map[string]string{
-		"plugin.json": `{"id":"eliza","name":"x","version":"1","description":"x","mode":"background","permissions":{"bun":{"run":true}},
-			"view":{"relativePath":"v.html","title":"x","width":1,"height":1},"worker":{"relativePath":"worker.mjs"}}`,
-		"worker.mjs": `import { bootstrap } from ` + strconv.Quote("file://"+boot) + `
-			const heard = []
-			await bootstrap({
-				name: 'eliza',
-				actions: [
-					{ name: 'ELIZA_SAY', handler: async (_r, m) => {
-						if (!m.content.text) throw new Error('eliza: say what?')
-						return { success: true, text: 'eliza: ' + m.content.text }
-					} },
-					{ name: 'ELIZA_RELAY', handler: async (runtime, _m, _s, { key, input }) => {
-						const call = key.startsWith('model:') ? runtime.useModel(key.slice(6), input) : runtime.invoke(key, input)
-						return call.then(result => ({ success: true, data: { result } }), error => ({ success: true, data: { failed: error.message } }))
-					} },
-					{ name: 'ELIZA_TELL', handler: async (runtime, m) => { await runtime.emitEvent('town.news', { text: m.content.text }); return null } },
-				],
-				models: { ELIZA: async (_r, { prompt }) => 'eliza: ' + prompt, HEARD: async () => heard },
-				events: { 'plugin.kitchen.fresh': [async payload => { heard.push(payload) }] },
-			})`,
-	})
+	for range 12 { // each around the one before, three of them
+		for _, who := range townsfolk {
+			input := say
+			if who == "eliza" {
+				input = json.RawMessage(`{"params":` + string(say) + `}`)
+			}
+			say, err = json.Marshal(order{Key: relayOf(who), Input: input})
+			require.NoError(t, err)
+		}
+	}
+	got := h.does(t, "airi", "relay", "", json.RawMessage(say))
+	require.Contains(t, string(got), "the limit is 32 (limits.callDepth): do plugins call each other in a circle?")
 }
 
-// town is one host with a plugin of each ecosystem and one in Go in memory.
-func town(t *testing.T) (h *ecosystems.Host, heard <-chan string) {
-	t.Helper()
-	news := make(chan string, 8)
+// What each tells is heard by all, itself among them.
+func TestCrossing_eventsAreHeardByAll(t *testing.T) {
+	h := openTown(t, nil)
+	for _, from := range townsfolk {
+		h.does(t, from, "tell", "acme", struct{}{})
+		for _, to := range townsfolk {
+			h.wantSeen(t, to, "news "+from, 1)
+		}
+	}
+}
+
+// A plugin of each ecosystem requires what those of all others offer: it waits for them, goes
+// on, is degraded when one goes, and recovers.
+func TestCrossing_requirements(t *testing.T) {
+	const all = `"requires":["tool:airi-say","tool:paperclip-say","action:eliza-say","tool:go-say"]`
 	modules := Install(t, Paperclip)
-	dirs := []string{
-		airiTownsman(t), elizaTownsman(t), Fixture(t, modules, "kitchen", Changes{Host: map[string]any{"invoke": []string{"*"}}}),
-		townsman(t, map[string]string{
-			"plugin.json": `{"apiVersion":"v1","kind":"manifest.plugin.airi.moeru.ai","name":"gopher","entrypoints":{"go":"builtin:gopher"}}`,
-		}),
+	needs := []string{"tool:airi-say", "tool:paperclip-say", "action:eliza-say", "tool:go-say"}
+	needy := map[string]string{
+		"needs-airi": airiModule(t, "needs-airi", `export function setupModules() {}`, all),
+		"needs-paperclip": Fixture(t, modules, "echo", Changes{ID: "needs-paperclip", Host: map[string]any{"requires": needs}}),
+		"needs-eliza": elizaPlugin(t, "needs-eliza", `import { bootstrap } from './bootstrap.mjs'
+			await bootstrap({ name: 'needs-eliza' })`, all),
+		"needs-go": compiledIn(t, "needs-go", all),
 	}
-	h, err := ecosystems.Open(dirs, ecosystems.Options{
-		Host: actors.Options{Programs: map[string]protocol.Program{"gopher": gopher(news)}}, Policy: ecosystems.Policy{Company: "acme"},
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		require.NoError(t, h.Close(ctx))
-	})
-	require.Empty(t, h.Found.Problems)
-	for _, one := range h.StartAll(t.Context(), h.Found.Manifests, nil, nil) {
-		require.NoError(t, one.Err, one.Info.Plugin)
+	h := townWith(t, map[string]protocol.Program{"needs-go": plugin.Define("needs-go")},
+		needy["needs-airi"], needy["needs-paperclip"], needy["needs-eliza"], needy["needs-go"])
+	phases := func(want lifecycle.State) {
+		t.Helper()
+		for name := range needy {
+			eventually(t, func() bool {
+				is, err := h.Inspect(name)
+				return err == nil && is.Phase == want
+			}, name+" is not "+string(want))
+		}
 	}
-	return h, news
+	started := make(chan error, 8)
+	start := func(name string) {
+		for _, m := range h.Found.Manifests {
+			if m.PluginName() == name {
+				go func() {
+					_, err := h.Start(t.Context(), m, actors.StartOptions{Wait: patience})
+					started <- err
+				}()
+			}
+		}
+	}
+	for name := range needy {
+		start(name)
+	}
+	phases(lifecycle.WaitingDeps)
+	for _, name := range townsfolk {
+		start(name)
+	}
+	for range cap(started) {
+		require.NoError(t, <-started)
+	}
+	phases(lifecycle.Ready)
+	for _, name := range townsfolk {
+		is, err := h.Inspect(name)
+		require.NoError(t, err)
+		_, err = h.Stop(t.Context(), is.ID)
+		require.NoError(t, err)
+		phases(lifecycle.Degraded)
+		start(name)
+		require.NoError(t, <-started)
+		phases(lifecycle.Ready)
+	}
 }
 
-// relays has a plugin call a capability, and returns what it got: the result, or a failure.
-func relays(t *testing.T, h *ecosystems.Host, from, key, input string) (result json.RawMessage, failed string) {
+// wantTable holds a table of docs/kinds.md to what a test has found: `go test ./peers -run
+// Crossing -update` writes it anew.
+func wantTable(t *testing.T, name string, rows [][]string) {
 	t.Helper()
-	order, err := json.Marshal(relayed{key, json.RawMessage(input)})
-	require.NoError(t, err)
-	call := protocol.Call{Key: "tool:" + from + "-relay", Input: order}
-	switch from {
-	case "eliza":
-		call.Key, call.Input = "action:ELIZA_RELAY", json.RawMessage(`{"params":`+string(order)+`}`)
-	case "paperclip":
-		init, err := json.Marshal(map[string]string{"method": "POST", "body": input})
-		require.NoError(t, err)
-		call.Key, call.Plugin = "action:fetch", "kitchen"
-		call.Input = json.RawMessage(`{"params":{"url":"http://airi-host.invalid/invoke/` + key + `","init":` + string(init) + `}}`)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	raw, err := h.Invoke(ctx, call)
-	require.NoError(t, err)
-	var got struct {
-		Status int
-		Body   string
-		Data   struct {
-			Result json.RawMessage
-			Failed string
+	const page = "../docs/kinds.md"
+	begin, end := "<!-- found: "+name+" -->\n", "<!-- end -->\n"
+	text := readText(t, page)
+	before, rest, found := strings.Cut(text, begin)
+	require.True(t, found, "docs/kinds.md has lost its mark %s", begin)
+	_, after, found := strings.Cut(rest, end)
+	require.True(t, found, "docs/kinds.md has lost its mark %s", end)
+	var b strings.Builder
+	for i, row := range rows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		if i == 0 {
+			b.WriteString("|" + strings.Repeat(" --- |", len(row)) + "\n")
 		}
 	}
-	require.NoError(t, json.Unmarshal(raw, &got), "%s", raw)
-	switch {
-	case from == "paperclip" && got.Status == 200:
-		return json.RawMessage(got.Body), ""
-	case from == "paperclip":
-		return nil, got.Body
+	want := before + begin + "\n" + b.String() + "\n" + end + after
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(want), 0o600))
+		return
 	}
-	return got.Data.Result, got.Data.Failed
-}
-
-// Each calls what each other offers, and itself: all sixteen ways, results and failures.
-func TestCrossing_everyEcosystemCallsEveryOther(t *testing.T) {
-	h, _ := town(t)
-	targets := map[string][]struct{ key, input, want, failed string }{
-		"airi": {
-			{key: "tool:airi-say", input: `{"text":"hi"}`, want: `{"content":"airi: hi"}`},
-			{key: "model:AIRI", input: `{"prompt":"hi"}`, want: `"airi: hi"`},
-			{key: "tool:airi-say", input: `{}`, failed: "airi: say what?"},
-		},
-		"paperclip": {
-			{key: "tool:add", input: `{"a":1,"b":2}`, want: `3`},
-			{key: "tool:refuse", input: `{}`, failed: "the kitchen is closed"},
-			{key: "tool:add", input: `{"a":"x"}`, failed: "the input of tool:add"},
-		},
-		"eliza": {
-			{key: "action:ELIZA_SAY", input: `{"params":{"text":"hi"}}`, want: `{"success":true,"text":"eliza: hi"}`},
-			{key: "model:ELIZA", input: `{"prompt":"hi"}`, want: `"eliza: hi"`},
-			{key: "action:ELIZA_SAY", input: `{}`, failed: "eliza: say what?"},
-		},
-		"go": {
-			{key: "tool:go-say", input: `{"text":"hi"}`, want: `{"content":"go: hi"}`},
-			{key: "model:GO", input: `{"prompt":"hi"}`, want: `"go: hi"`},
-			{key: "tool:go-say", input: `{}`, failed: "go: say what?"},
-		},
-	}
-	ecosystem := []string{"airi", "paperclip", "eliza", "go"}
-	for _, from := range ecosystem {
-		for _, to := range ecosystem {
-			t.Run(from+" calls "+to, func(t *testing.T) {
-				for _, c := range targets[to] {
-					result, failed := relays(t, h, from, c.key, c.input)
-					switch {
-					case c.failed != "":
-						require.Contains(t, failed, c.failed, c.key)
-					case c.key == "tool:add":
-						var sum struct{ Data struct{ Sum json.RawMessage } }
-						require.NoError(t, json.Unmarshal(result, &sum), failed)
-						require.Equal(t, c.want, string(sum.Data.Sum))
-					default:
-						require.Empty(t, failed, c.key)
-						require.JSONEq(t, c.want, string(result), c.key)
-					}
-				}
-			})
-		}
-	}
-}
-
-// What one ecosystem's plugin tells is heard by those of others, under its own name.
-func TestCrossing_eventsAreHeardByOthers(t *testing.T) {
-	h, heard := town(t)
-	_, err := h.Invoke(t.Context(), protocol.Call{Key: "action:ELIZA_TELL", Input: json.RawMessage(`{"params":{"text":"rain"}}`)})
-	require.NoError(t, err)
-	select {
-	case text := <-heard:
-		require.Equal(t, "rain", text)
-	case <-time.After(patience):
-		require.Fail(t, "the plugin in Go has not heard of it")
-	}
-	_, err = h.Invoke(t.Context(), protocol.Call{
-		Key: "action:emit", Plugin: "kitchen", Input: json.RawMessage(`{"params":{"name":"fresh","companyId":"acme","payload":{"bread":1}}}`),
-	})
-	require.NoError(t, err)
-	eventually(t, func() bool {
-		got, err := h.Invoke(t.Context(), protocol.Call{Key: "model:HEARD"})
-		require.NoError(t, err)
-		return strings.Contains(string(got), `"bread":1`)
-	}, "nothing")
+	require.Equal(t, want, text, "docs/kinds.md is not what was found: look at it, and run with -update")
 }

@@ -123,6 +123,9 @@ func (s *Session) Call(ctx context.Context, key string, in, out any, opts ...Cal
 	if err != nil || out == nil {
 		return err
 	}
+	if len(result) == 0 { // nothing, as an event has
+		result = json.RawMessage(`null`)
+	}
 	if err := json.Unmarshal(result, out); err != nil {
 		return fmt.Errorf("the result of %s: %w", key, err)
 	}

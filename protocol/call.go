@@ -67,6 +67,9 @@ type Call struct {
 	// Cause is the call that the caller serves, and for whose sake it makes this one; nil
 	// where it calls of its own accord.
 	Cause *Cause
+	// Root numbers the outermost of the calls that led to this one, which may be itself. The
+	// host says it.
+	Root uint64
 	// Wait lets the call wait, within its deadline, for an owner that has crashed
 	// and will be restarted; otherwise it fails at once, saying when that will be.
 	Wait bool

@@ -19,11 +19,13 @@ type Cause struct {
 	Scope string
 	// Depth is how many calls there are up to this one, itself counted.
 	Depth int
+	// Root is the number of the outermost of the calls that led to it: see Call.
+	Root uint64
 	// Within is the call that its caller served meanwhile; nil for none.
 	Within *Cause
-	// Guessed tells that nobody knows which call it was: Depth is that of the longest
-	// chain among those that the caller served then, and of Caller and Key there is
-	// nothing. Several tells that those are for more than one tenant.
+	// Guessed tells that nobody knows which call it was: Depth and Scope are what those had
+	// in common that the caller served then, and of Caller and Key there is nothing.
+	// Several tells that those are for more than one tenant.
 	Guessed, Several bool
 }
 
@@ -45,7 +47,7 @@ func (c *Call) Depth() int { return c.Cause.depth() + 1 }
 
 // AsCause is the call as the cause of those that its callee makes.
 func (c *Call) AsCause() Cause {
-	return Cause{Caller: c.Caller, Ecosystem: c.Ecosystem, Key: c.Key, Scope: c.Scope, Depth: c.Depth(), Within: c.Cause}
+	return Cause{Caller: c.Caller, Ecosystem: c.Ecosystem, Key: c.Key, Scope: c.Scope, Depth: c.Depth(), Root: c.Root, Within: c.Cause}
 }
 
 // Link is one call of a chain: who called what.

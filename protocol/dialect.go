@@ -85,6 +85,13 @@ type Streaming interface {
 	Streams()
 }
 
+// Untelling is a Dialect whose wire may not tell for the sake of which of the host's calls
+// the plugin makes one of its own: see [CauseUntold].
+type Untelling interface {
+	// Untold does nothing; to have it is the confession.
+	Untold()
+}
+
 // ServiceOffer is one service that a dialect brings.
 type ServiceOffer struct {
 	Key     string

@@ -36,7 +36,11 @@ type Plugin struct {
 var (
 	_ protocol.Dialect     = Dialect{}
 	_ protocol.Initializer = Dialect{}
+	_ protocol.Untelling   = Dialect{}
 )
+
+// Untold tells that the reference's workers do not say for whose sake they ask.
+func (Dialect) Untold() {}
 
 // Name is "eliza".
 func (Dialect) Name() string { return "eliza" }

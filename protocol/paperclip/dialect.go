@@ -43,7 +43,13 @@ type Plugin struct {
 	Handles func(method string) bool
 }
 
-var _ protocol.Dialect = Dialect{}
+var (
+	_ protocol.Dialect   = Dialect{}
+	_ protocol.Untelling = Dialect{}
+)
+
+// Untold tells that a call for no company has no invocation, which a worker could name.
+func (Dialect) Untold() {}
 
 // Name is "paperclip".
 func (Dialect) Name() string { return "paperclip" }

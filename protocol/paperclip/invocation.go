@@ -120,7 +120,7 @@ func (d *driver) resolve(invocationID json.RawMessage, w wanted) authority {
 		return authority{invocation: i, invalid: !ok}
 	}
 	if w.company != "" && d.plugin.Proactive != nil && d.plugin.Proactive(w.company) {
-		return authority{invocation: invocation{company: w.company}}
+		return authority{invocation: invocation{company: w.company, cause: protocol.CauseUntold}}
 	}
-	return authority{invalid: len(d.invocations.active) > 0}
+	return authority{invocation: invocation{cause: protocol.CauseUntold}, invalid: len(d.invocations.active) > 0}
 }
