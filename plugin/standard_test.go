@@ -172,7 +172,7 @@ func TestMain_runsTheLedger(t *testing.T) {
 		return nil, nil
 	}
 	h.join(p.in, p.out)
-	require.NoError(t, h.start(`{"manifest":{"id":"ledger","tools":[{"name":"ledger-add"}],"jobs":[{"jobKey":"tally"}]}}`))
+	require.NoError(t, h.start(`{"manifest":{"id":"ledger","tools":[{"name":"ledger-add"},{"name":"ledger-pay"}],"jobs":[{"jobKey":"tally"}]}}`))
 
 	h.want("data:entries", `{}`, `{"entries":[],"balance":0}`)
 	h.want("tool:ledger-add", `{"text":"tea","amount":-350}`,

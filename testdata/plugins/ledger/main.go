@@ -2,6 +2,7 @@
 // company in the host's state.
 //
 //	tool:ledger-add         adds an entry
+//	tool:ledger-pay         adds one, has another plugin write the receipt, and tells all
 //	action:ledger-clear     throws all entries of the company away
 //	data:entries            lists them, with the balance
 //	event:payment.received  adds an entry, too
@@ -52,6 +53,7 @@ func (l *ledger) plugin() *plugin.Definition {
 		}
 		return plugin.Result{Content: fmt.Sprintf("%s: the balance is %d cents", e.Text, books.Balance), Data: books}, nil
 	})
+	plugin.Tool(p, "ledger-pay", l.pay)
 	plugin.Action(p, "ledger-clear", func(ctx context.Context, _ plugin.Invocation[struct{}]) (any, error) {
 		return nil, plugin.From(ctx).Call(ctx, "state.delete", entriesOf(ctx), nil)
 	})
@@ -85,6 +87,31 @@ func (l *ledger) add(ctx context.Context, e Entry) (Balanced, error) {
 	l.added++
 	plugin.From(ctx).Log().InfoContext(ctx, "added", "text", e.Text, "amount", e.Amount)
 	return books, nil
+}
+
+// Payment is what somebody pays, in cents.
+type Payment struct {
+	Name   string `json:"name"`
+	Amount int64  `json:"amount"`
+}
+
+// pay takes money, calls the tool of an AIRI module for the receipt, and tells whoever
+// hears the event plugin.ledger.paid.
+func (l *ledger) pay(ctx context.Context, paid Payment) (plugin.Result, error) {
+	books, err := l.add(ctx, Entry{paid.Name, paid.Amount})
+	if err != nil {
+		return plugin.Result{}, err
+	}
+	var receipt plugin.Result
+	text := fmt.Sprintf("%s pays %d cents: the balance is %d.", paid.Name, paid.Amount, books.Balance)
+	if err := plugin.From(ctx).Call(ctx, "tool:echo", map[string]string{"text": text}, &receipt); err != nil {
+		return plugin.Result{}, err
+	}
+	told := map[string]any{"name": "paid", "companyId": plugin.Scope(ctx), "payload": paid}
+	if err := plugin.From(ctx).Call(ctx, "events.emit", told, nil); err != nil {
+		return plugin.Result{}, err
+	}
+	return plugin.Result{Content: receipt.Content}, nil
 }
 
 // read returns the books of the company.

@@ -30,6 +30,9 @@ await bootstrap({
   providers: [{ name: 'TIME', description: 'The time', get: async () => ({ text: 'It is noon.', values: { time: '12:00' } }) }],
   models: { TEXT_TINY: async (_runtime, { prompt }) => `You said: ${prompt}` },
   services: [ClockService],
-  events: { 'clock.set': [async payload => console.error(`the clock was set to ${payload?.time}`)] },
+  events: {
+    'plugin.ledger.paid': [async payload => console.error(`${payload?.name} has paid at noon`)],
+    'clock.set': [async payload => console.error(`the clock was set to ${payload?.time}`)],
+  },
   routes: [{ path: '/time', type: 'GET', routeHandler: async ctx => ({ status: 200, body: { zone: ctx.query.zone ?? 'UTC', time: '12:00' } }) }],
 })
