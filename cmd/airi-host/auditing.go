@@ -28,7 +28,9 @@ func (s *settings) audit(log *slog.Logger) audit.Options {
 }
 
 // denied has a denial kept.
-func (st *state) denied(d actors.Denial) {
+func (st *state) denied(d actors.Denial) { st.trail.Deny(denialRecord(d)) }
+
+func denialRecord(d actors.Denial) services.Record {
 	r := services.Record{
 		Plugin: d.Plugin, Company: d.Scope, Action: actionDenied, Message: d.Reason, EntityType: "method", EntityID: d.What,
 	}
@@ -38,7 +40,7 @@ func (st *state) denied(d actors.Denial) {
 			Chain []protocol.Link `json:"chain,omitempty"`
 		}{d.Grant, d.Chain})
 	}
-	st.trail.Deny(r)
+	return r
 }
 
 // ordered has it kept that a plugin was given a command.
