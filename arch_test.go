@@ -122,7 +122,7 @@ var (
 		{
 			from:  "actors",
 			to:    []string{"lifecycle", "capability", "manifest", "protocol", "transport"},
-			tests: append([]string{"plugin", "testdata/plugins", "protocol/airi/bridge"}, dialects...),
+			tests: append([]string{"plugin", "testdata/plugins", "protocol/airi/bridge", "internal/logtest"}, dialects...),
 			why:   "what lives is the same for every ecosystem; dialects, services and compiled-in plugins are handed to it",
 		},
 		{
