@@ -170,7 +170,7 @@ var (
 		{
 			from: "peers/bench", program: true,
 			to: append([]string{
-				"actors", "lifecycle", "manifest", "manifest/evaluate", "peers", "plugin", "protocol", "protocol/airi/bridge", "services", "transport",
+				"actors", "ecosystems", "lifecycle", "manifest", "manifest/evaluate", "peers", "plugin", "protocol", "protocol/airi/bridge", "services", "transport",
 			}, dialects...),
 			why: "the comparison runs this host beside the real ones; nothing imports it",
 		},

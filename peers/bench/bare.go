@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -25,12 +25,17 @@ type bare struct {
 	// worker's standard streams.
 	own bool
 	// args are added to what the worker is started with.
-	args    []string
+	args []string
+	// wire is how workers are called; nil means Paperclip's.
+	wire wire
+	// alone has only the first worker started: the others need a host.
+	alone   bool
 	workers []*pipes
 }
 
 // pipes are the ends of one worker's pipes.
 type pipes struct {
+	wire   wire
 	cmd    *exec.Cmd
 	stdin  *os.File
 	stdout *os.File
@@ -46,17 +51,22 @@ var (
 
 // Start starts the workers and initializes them.
 func (b *bare) Start(_ context.Context, workers []load.Worker) error {
+	if b.wire == nil {
+		b.wire = jsonRPC{}
+	}
+	if b.alone {
+		workers = workers[:1]
+	}
 	for i, w := range workers {
 		w.Command = append(w.Argv(), b.args...)
 		p, err := startPipes(w, b.own)
 		if err != nil {
 			return err
 		}
+		p.wire = b.wire
 		b.workers = append(b.workers, p)
-		params := fmt.Sprintf(`{"manifest":{"id":"echo-%d","apiVersion":1,"tools":[]},"config":{},`+
-			`"instanceInfo":{"instanceId":"bare","hostVersion":"0"},"apiVersion":1,"databaseNamespace":null}`, i)
-		if _, err := p.exchange(p.next("initialize", []byte(params))); err != nil {
-			return fmt.Errorf("initialize: %w", err)
+		if err := b.wire.greet(p, i); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -91,16 +101,8 @@ func startPipes(w load.Worker, own bool) (*pipes, error) {
 // next is the line of a new request; it is overwritten by the next one.
 func (p *pipes) next(method string, params []byte) (line []byte, id int) {
 	p.last++
-	p.line = appendRequest(p.line[:0], p.last, method, params)
+	p.line = p.wire.request(p.line[:0], p.last, method, params)
 	return p.line, p.last
-}
-
-func appendRequest(dst []byte, id int, method string, params []byte) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = strconv.AppendInt(dst, int64(id), 10)
-	dst = append(dst, `,"method":"`...)
-	dst = append(append(dst, method...), `","params":`...)
-	return append(append(dst, params...), '}', '\n')
 }
 
 // exchange sends a request and returns the result of its answer, which holds until
@@ -117,33 +119,25 @@ func (p *pipes) exchange(line []byte, id int) ([]byte, error) {
 	}
 }
 
-// answer reads lines until one is an answer. Of a frame that the SDK writes it is
-// known where its parts are.
+// answer reads lines until one is an answer.
 func (p *pipes) answer() (id int, result []byte, err error) {
 	for {
 		line, err := p.lines.ReadSlice('\n')
 		if err != nil {
 			return 0, nil, fmt.Errorf("the worker's line: %w", err)
 		}
-		rest, ok := bytes.CutPrefix(line, []byte(`{"jsonrpc":"2.0","id":`))
-		if !ok {
-			continue // a notification
+		if id, result, skip, err := p.wire.answer(line); !skip {
+			return id, result, err
 		}
-		digits, rest, _ := bytes.Cut(rest, []byte(`,`))
-		result, ok := bytes.CutPrefix(rest, []byte(`"result":`))
-		if id, err = strconv.Atoi(string(digits)); err != nil || !ok {
-			return 0, nil, fmt.Errorf("expected an answer with a result, found %.200q", line)
-		}
-		return id, bytes.TrimSuffix(result, []byte("}\n")), nil
 	}
 }
 
 // Call makes one call; there must be no other at the time.
 func (b *bare) Call(_ context.Context, key string, input json.RawMessage) (json.RawMessage, error) {
 	p := b.workers[0]
-	switch {
-	case key == "data:echo":
-		result, err := p.exchange(p.next("getData", echoParams(input)))
+	switch method := b.wire.method(key); {
+	case method != "":
+		result, err := p.exchange(p.next(method, b.wire.params(key, input)))
 		return bytes.Clone(result), err
 	case key == "action:fan" && b.own:
 		return p.fan(input, "say", "")
@@ -153,25 +147,22 @@ func (b *bare) Call(_ context.Context, key string, input json.RawMessage) (json.
 	return nil, fmt.Errorf("a bare loop cannot call %s", key)
 }
 
-func echoParams(input []byte) []byte {
-	return fmt.Appendf(nil, `{"key":"echo","params":%s}`, input)
-}
-
 // Loop makes the calls of a load, one goroutine writing and one reading when several
 // are in flight, else one that does both.
 func (b *bare) Loop(_ context.Context, l load.Load) ([]time.Duration, error) {
-	p, params := b.workers[0], echoParams(load.EchoInput(l.Size))
+	key := cmp.Or(l.Key, "data:echo")
+	p, method, params := b.workers[0], b.wire.method(key), b.wire.params(key, l.Content())
 	if l.Flight == 1 {
-		return p.inTurn(params, l.Calls)
+		return p.inTurn(method, params, l.Calls)
 	}
-	return p.inFlight(params, l)
+	return p.inFlight(method, params, l)
 }
 
-func (p *pipes) inTurn(params []byte, calls int) ([]time.Duration, error) {
+func (p *pipes) inTurn(method string, params []byte, calls int) ([]time.Duration, error) {
 	took := make([]time.Duration, calls)
 	for i := range took {
 		began := time.Now()
-		if _, err := p.exchange(p.next("getData", params)); err != nil {
+		if _, err := p.exchange(p.next(method, params)); err != nil {
 			return nil, err
 		}
 		took[i] = time.Since(began)
@@ -179,12 +170,12 @@ func (p *pipes) inTurn(params []byte, calls int) ([]time.Duration, error) {
 	return took, nil
 }
 
-func (p *pipes) inFlight(params []byte, l load.Load) ([]time.Duration, error) {
+func (p *pipes) inFlight(method string, params []byte, l load.Load) ([]time.Duration, error) {
 	first, took := p.last+1, make([]time.Duration, l.Calls)
 	epoch, began := time.Now(), make([]atomic.Int64, l.Calls) // in nanoseconds since then
 	free := make(chan struct{}, l.Flight)
 	wrote := make(chan error, 1)
-	go func() { wrote <- p.writeAll(params, epoch, began, free) }()
+	go func() { wrote <- p.writeAll(method, params, epoch, began, free) }()
 	for range took {
 		id, _, err := p.answer()
 		if err != nil {
@@ -199,13 +190,13 @@ func (p *pipes) inFlight(params []byte, l load.Load) ([]time.Duration, error) {
 
 // writeAll writes a request for each of began, as many together as there is room for
 // in free.
-func (p *pipes) writeAll(params []byte, epoch time.Time, began []atomic.Int64, free chan struct{}) error {
+func (p *pipes) writeAll(method string, params []byte, epoch time.Time, began []atomic.Int64, free chan struct{}) error {
 	var batch []byte
 	for i := 0; i < len(began); {
 		free <- struct{}{}
 		for batch = batch[:0]; ; {
 			p.last++
-			batch = appendRequest(batch, p.last, "getData", params)
+			batch = p.wire.request(batch, p.last, method, params)
 			began[i].Store(int64(time.Since(epoch)))
 			if i++; i == len(began) || len(batch) > 128<<10 || !room(free) {
 				break

@@ -56,6 +56,9 @@ func (s settings) compare(ctx context.Context, out, log io.Writer) error {
 	if b.modules, err = peers.Modules(ctx, s.set); err != nil {
 		return err
 	}
+	if s.eliza {
+		return b.remote(ctx)
+	}
 	return errors.Join(b.nodeWorker(ctx), b.goWorker(ctx), b.memory(ctx))
 }
 
@@ -103,6 +106,16 @@ func (b *bench) module(ctx context.Context) error {
 		b.self("bare loop", "bare-own", everything...), b.self("bare Eventa", "bare-eventa", everything...),
 		b.self("airi-host", "module", everything...),
 	}, moduleWorkers)
+}
+
+// remote compares a remote plugin of elizaOS with the bare loop, with and without
+// signatures.
+func (b *bench) remote(ctx context.Context) error {
+	crossing := []load.Kind{load.Echo, load.Cross}
+	return b.race(ctx, "a remote plugin of elizaOS in Node", b.loads(remoteLoads), []*contestant{
+		b.self("bare loop", "remote-bare", load.Echo), b.self("airi-host", "remote", crossing...),
+		b.self("airi-host, signing", "remote-sign", crossing...),
+	}, func(dir string) ([]load.Worker, error) { return remoteWorkers(dir, b.modules) })
 }
 
 // race puts every load on every host, round by round.

@@ -31,5 +31,11 @@
 //
 //	go run ./peers/bench -airi
 //
+// With -eliza it is a remote plugin of elizaOS in Node, whose worker reads and writes as
+// elizaOS's bootstrap has it do, beside the bare loop; once more with every call signed;
+// and called by a worker on Paperclip's SDK, through the host.
+//
+//	go run ./peers/bench -eliza
+//
 // It exits with 0 when it is done, 1 when it could not measure, 2 for wrong usage.
 package main

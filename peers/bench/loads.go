@@ -38,6 +38,17 @@ var eventaLoads = []load.Load{
 	{Name: "host to module 100 B, 128 in flight", Kind: load.Echo, Size: 100, Flight: 128, Calls: 60_000},
 }
 
+// remoteLoads are the loads of the table of a remote plugin. A call's size is that of its
+// frame.
+var remoteLoads = []load.Load{
+	named("model 184 B, one at a time", modelCalls(184, 1, 8000)),
+	named("model 184 B, 128 in flight", modelCalls(184, 128, 60_000)),
+	named("action 932 B, 128 in flight", actionCalls(932, 128, 30_000)),
+	named("action 1024 B, one at a time", actionCalls(1024, 1, 8000)),
+	named("action 1024 B, 128 in flight", actionCalls(1024, 128, 30_000)),
+	{Name: "Paperclip to model, 128 in flight", Kind: load.Cross, Size: modelCalls(184, 1, 1).Size, Flight: 128, Calls: 20_000},
+}
+
 // loads are those that are to be measured.
 func (s settings) loads(all []load.Load) []load.Load {
 	var list []load.Load

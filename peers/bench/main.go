@@ -21,6 +21,9 @@ var subjects = map[string]func() load.Subject{
 	"bare":        func() load.Subject { return &bare{} },
 	"module":      func() load.Subject { return &moduleHost{} },
 	"bare-own":    func() load.Subject { return &bare{own: true} },
+	"remote":      func() load.Subject { return &remoteHost{} },
+	"remote-sign": func() load.Subject { return &remoteHost{signs: true} },
+	"remote-bare": func() load.Subject { return &bare{wire: remoteWire{}, alone: true} },
 	"bare-eventa": func() load.Subject { return &bare{own: true, args: []string{"./" + eventaFile}} },
 }
 
@@ -30,7 +33,7 @@ type settings struct {
 	rounds, workers             int
 	scale                       float64
 	limit                       time.Duration
-	airi, json, worker          bool
+	airi, eliza, json, worker   bool
 }
 
 func main() { os.Exit(command(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -62,6 +65,7 @@ func parse(args []string, log io.Writer) (settings, error) {
 	f.StringVar(&s.only, "only", "", "the loads whose name has this in it")
 	f.StringVar(&s.plugins, "plugins", "", "the program built from tools/bench, to compare with hashicorp/go-plugin")
 	f.BoolVar(&s.airi, "airi", false, "compare an AIRI module with a bare loop instead; needs no network")
+	f.BoolVar(&s.eliza, "eliza", false, "compare a remote plugin of elizaOS with a bare loop instead")
 	f.IntVar(&s.rounds, "rounds", 5, "how often everything is measured")
 	f.IntVar(&s.workers, "workers", 20, "how many idle workers the memory is measured with; 0 leaves it out")
 	f.Float64Var(&s.scale, "scale", 1, "how many calls, as a part of the usual number")

@@ -76,6 +76,26 @@ func TestCommand_comparesAModuleWithABareLoop(t *testing.T) {
 	require.Equal(t, map[string]int{"bare loop": len(eventaLoads), "bare Eventa": len(eventaLoads), "airi-host": len(eventaLoads)}, hosts)
 }
 
+func TestCommand_comparesARemotePluginWithABareLoop(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	peers.Install(t, peers.Paperclip)
+	var out, log bytes.Buffer
+	args := []string{"-eliza", "-rounds", "1", "-scale", "0.01", "-limit", bound, "-json"}
+	require.Zero(t, command(args, strings.NewReader(""), &out, &log), log.String())
+
+	hosts := map[string]int{}
+	for line := range bytes.Lines(out.Bytes()) {
+		var r row
+		require.NoError(t, json.Unmarshal(line, &r))
+		hosts[r.Host]++
+		for _, figure := range []float64{r.CPUMicros, r.PerSecond, r.P50Micros} {
+			require.Positive(t, figure, "%s", line)
+		}
+	}
+	all := len(remoteLoads)
+	require.Equal(t, map[string]int{"bare loop": all - 1, "airi-host": all, "airi-host, signing": all}, hosts)
+}
+
 func TestCommand_refusesWrongUsage(t *testing.T) {
 	for _, args := range [][]string{{"x"}, {"-rounds", "0"}, {"-scale", "0"}, {"-what"}} {
 		require.Equal(t, 2, command(args, strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}), args)

@@ -17,9 +17,11 @@
 // # The loads
 //
 // An echo sends {"text": …} of so many characters to the capability "data:echo", and
-// gets it back. For an ask the worker's "action:fan" calls its host for a state so
-// many times, and what counts is the cost of one of those. A subject that has a
-// tighter way than one call at a time, as a bare loop has, implements [Looper].
+// gets it back, or calls another capability with what the load says. For an ask the
+// worker's "action:fan" calls its host for a state so many times, and what counts is
+// the cost of one of those; to cross, the second worker's "action:cross" does so with a
+// capability of the first one. A subject that has a tighter way than one call at a
+// time, as a bare loop has, implements [Looper].
 //
 // # Limits
 //

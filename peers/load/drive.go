@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,7 +33,10 @@ func Drive(ctx context.Context, s Subject, l Load) (Result, error) {
 // put makes the calls and returns the median time of one.
 func put(ctx context.Context, s Subject, l Load) (time.Duration, error) {
 	if l.Kind == Ask {
-		return asks(ctx, s, l)
+		return asks(ctx, s, "action:fan", l)
+	}
+	if l.Kind == Cross {
+		return asks(ctx, s, "action:cross", l)
 	}
 	loop := func(ctx context.Context, l Load) ([]time.Duration, error) { return echoes(ctx, s, l) }
 	if looper, ok := s.(Looper); ok {
@@ -55,7 +59,8 @@ func EchoInput(size int) json.RawMessage {
 func echoes(ctx context.Context, s Subject, l Load) ([]time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	input, took := EchoInput(l.Size), make([]time.Duration, l.Calls)
+	input, took := l.Content(), make([]time.Duration, l.Calls)
+	key, size := cmp.Or(l.Key, "data:echo"), cmp.Or(l.Answer, len(input))
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for range l.Flight {
@@ -66,10 +71,10 @@ func echoes(ctx context.Context, s Subject, l Load) ([]time.Duration, error) {
 					return
 				}
 				asked := time.Now()
-				answer, err := s.Call(ctx, "data:echo", input)
+				answer, err := s.Call(ctx, key, input)
 				took[i] = time.Since(asked)
-				if err == nil && len(answer) != len(input) {
-					err = fmt.Errorf("call %d: %d bytes went out and %d came back", i, len(input), len(answer))
+				if err == nil && len(answer) != size {
+					err = fmt.Errorf("call %d: %d bytes went out and %d came back, of %d", i, len(input), len(answer), size)
 				}
 				if err != nil {
 					cancel(err)
@@ -82,9 +87,9 @@ func echoes(ctx context.Context, s Subject, l Load) ([]time.Duration, error) {
 }
 
 // asks lets the worker call, and takes its word for the time of each.
-func asks(ctx context.Context, s Subject, l Load) (time.Duration, error) {
+func asks(ctx context.Context, s Subject, key string, l Load) (time.Duration, error) {
 	input := fmt.Appendf(nil, `{"params":{"calls":%d,"flight":%d,"size":%d}}`, l.Calls, l.Flight, l.Size)
-	answer, err := s.Call(ctx, "action:fan", input)
+	answer, err := s.Call(ctx, key, input)
 	if err != nil {
 		return 0, err
 	}

@@ -14,6 +14,8 @@ const (
 	Echo Kind = "echo"
 	// Ask is a call that the worker makes to its host.
 	Ask Kind = "ask"
+	// Cross is a call that the second worker makes, through the host, of the first.
+	Cross Kind = "cross"
 )
 
 // Load is one thing to measure.
@@ -27,6 +29,20 @@ type Load struct {
 	// Flight is how many calls are under way at a time, Calls how many there are in all.
 	Flight int `json:"flight"`
 	Calls  int `json:"calls"`
+	// Key is the capability that an echo calls; "" is "data:echo".
+	Key string `json:"key,omitempty"`
+	// Input is what an echo sends; none is {"text": …} of Size.
+	Input json.RawMessage `json:"input,omitempty"`
+	// Answer is how many bytes an echo is answered with; 0 is as many as it sends.
+	Answer int `json:"answer,omitempty"`
+}
+
+// Content is what an echo sends.
+func (l Load) Content() json.RawMessage {
+	if l.Input != nil {
+		return l.Input
+	}
+	return EchoInput(l.Size)
 }
 
 // Result is what one load cost.
@@ -41,7 +57,7 @@ type Result struct {
 	CPUMicros float64 `json:"cpuMicros"`
 }
 
-// Worker is a plugin to run: a directory that holds a Paperclip package.
+// Worker is a plugin to run: a directory that holds one.
 type Worker struct {
 	// Dir is the absolute path of the directory.
 	Dir string `json:"dir"`

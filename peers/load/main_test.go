@@ -52,8 +52,10 @@ func (p *parrot) Start(_ context.Context, workers []load.Worker) error {
 
 func (p *parrot) Call(_ context.Context, key string, input json.RawMessage) (json.RawMessage, error) {
 	switch {
-	case key == "action:fan":
+	case key == "action:fan" || key == "action:cross":
 		return json.RawMessage(`{"calls":7,"p50Micros":12.5}`), nil
+	case key == "model:ECHO":
+		return json.RawMessage(`"n"`), nil
 	case len(input) == len(`{"text":""}`)+13:
 		return input[:3], nil
 	}

@@ -11,7 +11,7 @@ export default {
   description: 'Gives back what it gets, and asks its host as often as it is told.',
   author: 'airi-host',
   categories: ['automation'],
-  capabilities: ['plugin.state.read'],
+  capabilities: ['plugin.state.read', 'http.outbound'],
   entrypoints: { worker: './worker.js' },
   ...changes,
 }
