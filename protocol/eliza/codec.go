@@ -46,28 +46,28 @@ func (codec) Encode(dst []byte, m protocol.Message) ([]byte, error) {
 	w := writer{dst: dst}
 	switch m := m.(type) {
 	case Announce:
-		w.frame(announceType(m.Dynamic), field{"descriptor", m.Descriptor})
+		w.frame(announceType(m.Dynamic), pair{"descriptor", m.Descriptor})
 	case InitComplete:
 		w.frame(typeInitComplete)
 	case Init:
-		w.frame(typeInit, field{"manifest", m.Manifest}, field{"context", m.Context})
+		w.frame(typeInit, pair{"manifest", m.Manifest}, pair{"context", m.Context})
 	case RPC:
-		w.frame(typeRPC, field{"requestId", m.RequestID}, field{"surface", m.Surface}, field{"target", m.Target},
-			field{"args", m.Args}, field{"streamReply", flag(m.StreamReply)}, field{"mac", m.MAC})
+		w.frame(typeRPC, pair{"requestId", m.RequestID}, pair{"surface", m.Surface}, pair{"target", m.Target},
+			pair{"args", m.Args}, pair{"streamReply", flag(m.StreamReply)}, pair{"mac", m.MAC})
 	case HostRPC:
-		w.frame(typeHostRPC, field{"requestId", m.RequestID}, field{"api", m.API}, field{"method", m.Method},
-			field{"args", m.Args}, field{"streamReply", flag(m.StreamReply)}, field{"within", m.Within})
+		w.frame(typeHostRPC, pair{"requestId", m.RequestID}, pair{"api", m.API}, pair{"method", m.Method},
+			pair{"args", m.Args}, pair{"streamReply", flag(m.StreamReply)}, pair{"within", m.Within})
 	case Result:
-		w.frame(resultType(m.FromHost), field{"requestId", m.RequestID}, field{"ok", m.OK},
-			field{"payload", m.Payload}, field{"error", m.Error}, field{"streamId", m.StreamID})
+		w.frame(resultType(m.FromHost), pair{"requestId", m.RequestID}, pair{"ok", m.OK},
+			pair{"payload", m.Payload}, pair{"error", m.Error}, pair{"streamId", m.StreamID})
 	case Callback:
-		w.frame(typeCallback, field{"callbackId", m.ID}, field{"payload", m.Payload})
+		w.frame(typeCallback, pair{"callbackId", m.ID}, pair{"payload", m.Payload})
 	case Event:
-		w.frame(typeEvent, field{"name", m.Name}, field{"payload", m.Payload})
+		w.frame(typeEvent, pair{"name", m.Name}, pair{"payload", m.Payload})
 	case StreamChunk:
-		w.frame(typeStreamChunk, field{"streamId", m.StreamID}, field{"chunk", m.Chunk})
+		w.frame(typeStreamChunk, pair{"streamId", m.StreamID}, pair{"chunk", m.Chunk})
 	case StreamEnd:
-		w.frame(typeStreamEnd, field{"streamId", m.StreamID}, field{"value", m.Value}, field{"error", m.Error})
+		w.frame(typeStreamEnd, pair{"streamId", m.StreamID}, pair{"value", m.Value}, pair{"error", m.Error})
 	default:
 		return dst, fmt.Errorf("expected a message of this wire to write, got %T", m)
 	}
@@ -83,8 +83,8 @@ type writer struct {
 	err error
 }
 
-// field is a member; one without a value is not written.
-type field struct {
+// pair is a member; one without a value is not written.
+type pair struct {
 	key   string
 	value json.RawMessage
 }
@@ -98,9 +98,9 @@ func flag(set bool) json.RawMessage {
 }
 
 // frame begins a frame and writes its members, all but the brace that ends it.
-func (w *writer) frame(of string, fields ...field) {
+func (w *writer) frame(of string, members ...pair) {
 	dst := append(append(append(w.dst, `{"type":"`...), of...), '"')
-	for _, f := range fields {
+	for _, f := range members {
 		if f.value == nil {
 			continue
 		}

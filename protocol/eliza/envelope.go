@@ -42,127 +42,222 @@ func resultType(fromHost bool) string {
 // stays cheap. The peers write at most seven.
 const maxMembers = 64
 
-// frame is the outer object of a line: its members, in order, as parts of the line.
+// field is a member that means something on this wire.
+type field uint8
+
+const (
+	inType field = iota
+	inDescriptor
+	inManifest
+	inContext
+	inRequestID
+	inSurface
+	inTarget
+	inArgs
+	inStreamReply
+	inMAC
+	inAPI
+	inMethod
+	inWithin
+	inOK
+	inPayload
+	inError
+	inStreamID
+	inCallbackID
+	inName
+	inChunk
+	inValue
+	// inNone is any other member.
+	inNone
+)
+
+// fieldOf finds a field by its name.
+func fieldOf(name []byte) field {
+	switch string(name) {
+	case "type":
+		return inType
+	case "descriptor":
+		return inDescriptor
+	case "manifest":
+		return inManifest
+	case "context":
+		return inContext
+	case "requestId":
+		return inRequestID
+	case "surface":
+		return inSurface
+	case "target":
+		return inTarget
+	case "args":
+		return inArgs
+	case "streamReply":
+		return inStreamReply
+	case "mac":
+		return inMAC
+	case "api":
+		return inAPI
+	case "method":
+		return inMethod
+	case "within":
+		return inWithin
+	case "ok":
+		return inOK
+	case "payload":
+		return inPayload
+	case "error":
+		return inError
+	case "streamId":
+		return inStreamID
+	case "callbackId":
+		return inCallbackID
+	case "name":
+		return inName
+	case "chunk":
+		return inChunk
+	case "value":
+		return inValue
+	}
+	return inNone
+}
+
+// frame is the outer object of a line, its values as parts of the line.
 type frame struct {
-	data    []byte
-	usual   [8]part
-	members []part
+	data []byte
+	// fields are where the values stand; one that ends at 0 is not there.
+	fields [inNone]span
+	// others are the names of all other members.
+	others [][]byte
 	// high tells that the line may hold more than ASCII.
 	high bool
 }
 
-// part is where a member's name and its value stand in the data.
-type part struct{ key, keyEnd, from, to int }
+// span is where a value stands in the data.
+type span struct{ from, to int }
 
 // read reads the object that data begins with, and returns where it ends.
 func (f *frame) read(data []byte) (end int, why string) {
-	f.data, f.members = data, f.usual[:0]
+	f.data = data
 	s := protocol.Scanner{Data: data}
-	defer func() { f.high = s.High }()
+	why = f.members(&s)
+	f.high = s.High
+	if why == "" && !f.isTyped() {
+		why = `expected a "type", a string`
+	}
+	return s.Pos, why
+}
+
+// members reads the members.
+func (f *frame) members(s *protocol.Scanner) (why string) {
 	if !s.Skip('{') {
-		return 0, "expected an object"
+		return "expected an object"
 	}
 	s.Space()
 	for n := 0; !s.Skip('}'); n++ {
 		if n > 0 && !s.Skip(',') || n == maxMembers {
-			return s.Pos, fmt.Sprintf("expected JSON, an object of at most %d members", maxMembers)
+			return fmt.Sprintf("expected JSON, an object of at most %d members", maxMembers)
 		}
 		s.Space()
-		p, ok := nextPart(&s)
+		name, value, ok := nextMember(s)
 		if !ok {
-			return s.Pos, "expected JSON"
+			return "expected JSON"
 		}
-		if key := f.key(p); f.has(key) {
-			return s.Pos, "expected every member once, got twice: " + protocol.Clip(string(key))
+		if !f.keep(name, value) {
+			return "expected every member once, got twice: " + protocol.Clip(string(name))
 		}
-		f.members = append(f.members, p)
 		s.Space()
 	}
-	if !f.isTyped() {
-		return s.Pos, `expected a "type", a string`
-	}
-	return s.Pos, ""
+	return ""
 }
 
-// nextPart reads a name, a colon and a value.
-func nextPart(s *protocol.Scanner) (part, bool) {
-	p := part{key: s.Pos}
-	if !s.Key() {
-		return p, false
+// nextMember reads a name, a colon and a value.
+func nextMember(s *protocol.Scanner) (name []byte, value span, ok bool) {
+	from := s.Pos
+	if s.Peek() != '"' || !s.Text() {
+		return nil, value, false
 	}
-	p.keyEnd = p.key + bytes.LastIndexByte(s.Data[p.key:s.Pos], '"') + 1
+	name = protocol.TextOf(s.Data[from:s.Pos])
 	s.Space()
-	p.from = s.Pos
-	if !s.Value() {
-		return p, false
+	if !s.Skip(':') {
+		return nil, value, false
 	}
-	p.to = s.Pos
-	return p, true
+	s.Space()
+	value.from = s.Pos
+	ok = s.Value()
+	value.to = s.Pos
+	return name, value, ok
 }
 
-func (f *frame) key(p part) []byte { return protocol.TextOf(f.data[p.key:p.keyEnd]) }
-
-func (f *frame) has(key []byte) bool {
-	for _, p := range f.members {
-		if bytes.Equal(f.key(p), key) {
-			return true
+// keep notes a member, and tells whether it is the only one of its name.
+func (f *frame) keep(name []byte, value span) bool {
+	if of := fieldOf(name); of != inNone {
+		first := f.fields[of].to == 0
+		f.fields[of] = value
+		return first
+	}
+	for _, other := range f.others {
+		if bytes.Equal(other, name) {
+			return false
 		}
 	}
-	return false
+	f.others = append(f.others, name)
+	return true
 }
 
-// get returns a member's value, or nil.
-func (f *frame) get(name string) json.RawMessage {
-	for _, p := range f.members {
-		if string(f.key(p)) == name {
-			return f.data[p.from:p.to:p.to]
-		}
+// get returns a field's value, or nil.
+func (f *frame) get(of field) json.RawMessage {
+	at := f.fields[of]
+	if at.to == 0 {
+		return nil
 	}
-	return nil
+	return f.data[at.from:at.to:at.to]
 }
 
 func (f *frame) isTyped() bool {
-	t := f.get("type")
+	t := f.get(inType)
 	return len(t) > 0 && t[0] == '"'
 }
 
-// move has the members stand in a copy of the data.
+// ofType is what the frame says that it is.
+func (f *frame) ofType() []byte { return protocol.TextOf(f.get(inType)) }
+
+// move has the values stand in a copy of the data.
 func (f *frame) move(data []byte) { f.data = data }
 
 // message is what the frame says.
 func (f *frame) message() protocol.Message {
-	switch t := string(protocol.TextOf(f.get("type"))); t {
+	t := f.ofType()
+	switch string(t) {
 	case typeAnnounce, typeDynamic:
-		return Announce{Dynamic: t == typeDynamic, Descriptor: f.get("descriptor")}
+		return Announce{Dynamic: string(t) == typeDynamic, Descriptor: f.get(inDescriptor)}
 	case typeInitComplete:
 		return InitComplete{}
 	case typeInit:
-		return Init{Manifest: f.get("manifest"), Context: f.get("context")}
+		return Init{Manifest: f.get(inManifest), Context: f.get(inContext)}
 	case typeRPC:
 		return RPC{
-			RequestID: f.get("requestId"), Surface: f.get("surface"), Target: f.get("target"), Args: f.get("args"),
-			StreamReply: string(f.get("streamReply")) == "true", MAC: f.get("mac"),
+			RequestID: f.get(inRequestID), Surface: f.get(inSurface), Target: f.get(inTarget), Args: f.get(inArgs),
+			StreamReply: string(f.get(inStreamReply)) == "true", MAC: f.get(inMAC),
 		}
 	case typeHostRPC:
 		return HostRPC{
-			RequestID: f.get("requestId"), API: f.get("api"), Method: f.get("method"), Args: f.get("args"),
-			StreamReply: string(f.get("streamReply")) == "true", Within: f.get("within"),
+			RequestID: f.get(inRequestID), API: f.get(inAPI), Method: f.get(inMethod), Args: f.get(inArgs),
+			StreamReply: string(f.get(inStreamReply)) == "true", Within: f.get(inWithin),
 		}
 	case typeRPCResult, typeHostResult:
 		return Result{
-			FromHost: t == typeHostResult, RequestID: f.get("requestId"), OK: f.get("ok"),
-			Payload: f.get("payload"), Error: f.get("error"), StreamID: f.get("streamId"),
+			FromHost: string(t) == typeHostResult, RequestID: f.get(inRequestID), OK: f.get(inOK),
+			Payload: f.get(inPayload), Error: f.get(inError), StreamID: f.get(inStreamID),
 		}
 	case typeCallback:
-		return Callback{ID: f.get("callbackId"), Payload: f.get("payload")}
+		return Callback{ID: f.get(inCallbackID), Payload: f.get(inPayload)}
 	case typeEvent:
-		return Event{Name: f.get("name"), Payload: f.get("payload")}
+		return Event{Name: f.get(inName), Payload: f.get(inPayload)}
 	case typeStreamChunk:
-		return StreamChunk{StreamID: f.get("streamId"), Chunk: f.get("chunk")}
+		return StreamChunk{StreamID: f.get(inStreamID), Chunk: f.get(inChunk)}
 	case typeStreamEnd:
-		return StreamEnd{StreamID: f.get("streamId"), Value: f.get("value"), Error: f.get("error")}
+		return StreamEnd{StreamID: f.get(inStreamID), Value: f.get(inValue), Error: f.get(inError)}
 	default:
-		return Other{Type: protocol.Clip(t), Text: excerpt(f.data)}
+		return Other{Type: protocol.Clip(string(t)), Text: excerpt(f.data)}
 	}
 }
 

@@ -13,7 +13,7 @@ func frameLen(data []byte) int {
 	if why != "" {
 		return 0
 	}
-	switch string(protocol.TextOf(f.get("type"))) {
+	switch string(f.ofType()) {
 	case typeAnnounce, typeDynamic, typeInitComplete, typeInit, typeRPC, typeRPCResult, typeCallback,
 		typeHostRPC, typeHostResult, typeEvent, typeStreamChunk, typeStreamEnd:
 		return n
