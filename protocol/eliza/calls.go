@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,21 +15,21 @@ import (
 // call is one call that the host makes of the plugin. That of an event goes to all of
 // its handlers.
 type call struct {
-	id  protocol.CallID
-	key string
+	id     protocol.CallID
+	key    string
+	target *target
 	// waits is how many handlers have not answered.
 	waits int
 	// first is the number of the first handler; those of the others follow, in the order
 	// of their ids, which are of one surface.
-	first   uint64
-	surface string
-	ids     []string
-	// callback is the id under which an action may say something, or "".
+	first uint64
+	// says tells that it is of an action, which may say something under the number
+	// before the first handler's; callback is the id that a raw call brings for that, or "".
+	says     bool
 	callback string
 	// stream is the id of the answer's stream, or "".
 	stream  string
 	follows bool
-	adapt   adapter
 	// err is why the first handler failed, of several.
 	err error
 	// cause is the call as what the worker asks meanwhile knows it, trace its traceparent.
@@ -36,27 +37,28 @@ type call struct {
 	trace string
 }
 
-// outgoing is a call as it goes to the worker.
+// keptCalls is how many calls that are over are used again.
+const keptCalls = 256
+
+// outgoing is what the driver makes a call's frame of. It is written over by the next
+// one, as protocol.Send allows.
 type outgoing struct {
-	surface string
-	ids     []string
-	// args may be given a callback's id; takesCallback tells whether.
-	args          json.RawMessage
-	takesCallback bool
-	streams       bool
-	adapt         adapter
+	args, number []byte
+	rpc          RPC
+	// send writes rpc.
+	send protocol.Effect
 }
 
 // invoke sends a call.
 func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
-	o, err := d.outgoing(in.Call)
+	t, err := d.targetOf(in.Call)
 	if err == nil {
-		err = d.may(o, in.Call.Key)
+		err = d.may(t, in.Call.Key)
 	}
 	if err == nil {
-		var sends []protocol.Effect
-		if sends, err = d.send(in, o); err == nil {
-			return append(out, sends...)
+		var sent []protocol.Effect
+		if sent, err = d.send(in, t, out); err == nil {
+			return sent
 		}
 	}
 	if protocol.CodeOf(err) == protocol.CodeDenied {
@@ -66,13 +68,13 @@ func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Ef
 }
 
 // may looks at what allows or bounds a call.
-func (d *driver) may(o outgoing, key string) error {
-	if wanted, allowed := d.grants.Surface(o.surface); !allowed {
-		audit(d.plugin.Denied, Denial{Plugin: d.settings.Plugin, Surface: o.surface, Target: o.ids[0], Permission: wanted})
+func (d *driver) may(t *target, key string) error {
+	if wanted, allowed := d.grants.Surface(t.surface); !allowed {
+		audit(d.plugin.Denied, Denial{Plugin: d.settings.Plugin, Surface: t.surface, Target: t.ids[0], Permission: wanted})
 		return d.settings.Fault(protocol.CodeDenied, fmt.Sprintf("plugin %s is not granted %s, which %s needs: grant it in the host's settings",
 			d.settings.Plugin, wanted, protocol.Clip(key)))
 	}
-	if len(d.calls)+len(o.ids) > d.settings.Pending() {
+	if len(d.calls)+len(t.ids) > d.settings.Pending() {
 		return d.settings.Fault(protocol.CodeOverloaded, fmt.Sprintf(
 			"%d calls are in flight and the limit is %d: call %s again later", len(d.calls), d.settings.Pending(), protocol.Clip(key)))
 	}
@@ -80,46 +82,90 @@ func (d *driver) may(o outgoing, key string) error {
 }
 
 // send numbers and signs the frames of a call. When one cannot be signed none is sent.
-func (d *driver) send(in protocol.Invoke, o outgoing) ([]protocol.Effect, error) {
-	c := &call{id: in.ID, key: in.Call.Key, surface: o.surface, ids: o.ids, follows: in.Follows, adapt: o.adapt}
-	c.cause, c.trace = in.Call.AsCause(), in.Call.Trace
-	if o.takesCallback {
-		d.last++
-		c.callback = "action-callback:" + strconv.FormatUint(d.last, 10)
-		o.args = object(o.args[:len(o.args)-1]).str("callbackId", c.callback).done()
-	} else if id, ok := text(member(o.args, "callbackId")); ok && o.adapt == nil {
-		c.callback = id
+func (d *driver) send(in protocol.Invoke, t *target, out []protocol.Effect) ([]protocol.Effect, error) {
+	first := d.last + 1
+	if t.takesCallback() {
+		first++
 	}
-	if d.signer != nil && !utf8.Valid(o.args) { // what is signed must be what is written
-		o.args = bytes.ToValidUTF8(o.args, []byte("\ufffd"))
-	}
-	sends := make([]protocol.Effect, 0, len(o.ids))
-	for i, id := range o.ids {
+	args := d.argsOf(t, in.Call.Input, first-1)
+	for i := range t.ids {
+		n := first + uint64(i)
 		r := RPC{
-			RequestID: number(d.last + uint64(i) + 1), Surface: quote(o.surface), Target: quote(id),
-			Args: o.args, StreamReply: o.streams && in.Follows,
+			Surface: t.quoted[0], Target: t.quoted[i+1],
+			Args: args, StreamReply: t.surface == surfaceModel && in.Follows,
+		}
+		isOwn := len(t.ids) == 1 && len(args) <= keptText
+		if isOwn {
+			d.out.number = strconv.AppendUint(d.out.number[:0], n, 10)
+			r.RequestID = d.out.number
+		} else {
+			r.RequestID = number(n)
 		}
 		if d.signer != nil {
 			var err error
 			if r.MAC, err = d.signer.sign(r); err != nil {
 				return nil, &protocol.Error{
 					Code: protocol.CodeInvalid, Plugin: d.settings.Plugin, Err: err,
-					Message: "the input of " + protocol.Clip(c.key) + " cannot be signed",
+					Message: "the input of " + protocol.Clip(in.Call.Key) + " cannot be signed",
 				}
 			}
 		}
-		sends = append(sends, protocol.Send{Message: r})
+		if isOwn {
+			d.out.rpc = r
+			out = append(out, d.out.send)
+		} else {
+			out = append(out, protocol.Send{Message: r})
+		}
 	}
-	c.first, c.waits = d.last+1, len(o.ids)
-	for range o.ids {
+	d.begin(in, t, first, args)
+	return out, nil
+}
+
+// argsOf are the args of a call, good until the next one.
+func (d *driver) argsOf(t *target, input json.RawMessage, callback uint64) json.RawMessage {
+	args := t.appendArgs(slices.Grow(d.out.args[:0], len(input)+argsRoom), input)
+	if t.takesCallback() {
+		args = append(args[:len(args)-1], `,"callbackId":"`+callbackPrefix...)
+		args = append(strconv.AppendUint(args, callback, 10), '"', '}')
+	}
+	if cap(args) <= keptText {
+		d.out.args = args
+	}
+	if d.signer != nil && !utf8.Valid(args) { // what is signed must be what is written
+		return bytes.ToValidUTF8(args, []byte("\ufffd"))
+	}
+	return args
+}
+
+const (
+	// argsRoom is what args have beside their input, usually, in bytes.
+	argsRoom = 256
+	// callbackPrefix begins the id under which an action says something.
+	callbackPrefix = "action-callback:"
+)
+
+// begin notes a call that is sent.
+func (d *driver) begin(in protocol.Invoke, t *target, first uint64, args json.RawMessage) {
+	c := &call{}
+	if last := len(d.free) - 1; last >= 0 {
+		c, d.free = d.free[last], d.free[:last]
+	}
+	*c = call{
+		id: in.ID, key: in.Call.Key, target: t, first: first, waits: len(t.ids), follows: in.Follows, says: t.takesCallback(),
+		cause: in.Call.AsCause(), trace: in.Call.Trace,
+	}
+	d.last = first - 1
+	for range t.ids {
 		d.last++
 		d.calls[d.last] = c
 	}
 	d.numbers[c.id] = c
+	if t.isRaw {
+		c.callback, _ = text(member(args, "callbackId"))
+	}
 	if c.callback != "" {
 		d.callbacks[c.callback] = c
 	}
-	return sends, nil
 }
 
 // cancel forgets a call. A worker that answers it in parts is told that nobody takes them;
@@ -129,8 +175,9 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 	if c == nil {
 		return out
 	}
-	for i := range c.ids {
-		d.left.Add(c.first+uint64(i), &c.cause, d.settings.Pending())
+	cause := c.cause // the call itself is used again
+	for i := range c.target.ids {
+		d.left.Add(c.first+uint64(i), &cause, d.settings.Pending())
 	}
 	d.forget(c)
 	if c.stream != "" {
@@ -141,7 +188,7 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 
 // forget ends a call on our side.
 func (d *driver) forget(c *call) {
-	for i := range c.ids {
+	for i := range c.target.ids {
 		delete(d.calls, c.first+uint64(i))
 	}
 	delete(d.numbers, c.id)
@@ -150,6 +197,9 @@ func (d *driver) forget(c *call) {
 	}
 	if c.stream != "" {
 		delete(d.streams, c.stream)
+	}
+	if len(d.free) < keptCalls {
+		d.free = append(d.free, c) // what it says is good until the next call
 	}
 }
 
@@ -167,10 +217,10 @@ func (d *driver) answered(r Result, out []protocol.Effect) []protocol.Effect {
 		d.forget(c)
 		return append(out, protocol.Complete{ID: c.id, Err: d.settings.Fault(protocol.CodeWire, fmt.Sprintf(
 			"%s was answered under the id %s, a %s; expected the number %d", protocol.Clip(c.key), excerpt(r.RequestID), other, n))})
-	case string(r.OK) == "true" && r.StreamID != nil && r.Payload == nil && len(c.ids) == 1:
+	case string(r.OK) == "true" && r.StreamID != nil && r.Payload == nil && len(c.target.ids) == 1:
 		return d.streamBegin(n, c, r.StreamID, out)
 	}
-	result, err := r.outcome(protocol.Clip(c.key), d.settings.Plugin)
+	result, err := r.outcome(c.key, d.settings.Plugin)
 	d.auditUnsigned(n, c, err)
 	return d.completed(n, c, result, err, out)
 }
@@ -187,36 +237,36 @@ func (d *driver) auditUnsigned(n uint64, c *call, err error) {
 		return
 	}
 	audit(d.plugin.Denied, Denial{
-		Plugin: d.settings.Plugin, Surface: c.surface, Target: c.ids[n-c.first],
+		Plugin: d.settings.Plugin, Surface: c.target.surface, Target: c.target.ids[n-c.first],
 		Reason: "the worker of plugin " + d.settings.Plugin + " refused the signature of a call: " + protocol.Clip(remote.Error()),
 	})
 }
 
 // completed ends one handler's part of a call, and the call with the last of them.
 func (d *driver) completed(n uint64, c *call, result json.RawMessage, err error, out []protocol.Effect) []protocol.Effect {
-	delete(d.calls, n)
 	c.waits--
 	if c.err == nil {
 		c.err = err
 	}
 	if c.waits > 0 {
+		delete(d.calls, n)
 		return out
 	}
+	err, c.err = c.err, nil
 	d.forget(c)
-	if c.err == nil && c.adapt != nil {
-		result, c.err = c.adapt(d, result)
+	if err == nil {
+		result, err = c.target.result(d, result)
 	}
-	if c.err != nil {
+	if err != nil {
 		result = nil
 	}
-	return append(out, protocol.Complete{ID: c.id, Result: result, Err: c.err})
+	return append(out, protocol.Complete{ID: c.id, Result: result, Err: err})
 }
 
 // callback takes what an action says while it runs.
 func (d *driver) callback(m Callback, out []protocol.Effect) []protocol.Effect {
-	id, ok := text(m.ID)
-	c := d.callbacks[id]
-	if !ok || c == nil {
+	c := d.speaker(m.ID)
+	if c == nil {
 		return append(out, protocol.Drop(DroppedCallback, excerpt(m.ID)))
 	}
 	p := protocol.Progress{ID: c.id}
@@ -226,15 +276,28 @@ func (d *driver) callback(m Callback, out []protocol.Effect) []protocol.Effect {
 	return append(out, p)
 }
 
-// rawCall is a call by the id of its handler.
-func rawCall(c protocol.Call) (outgoing, bool) {
-	surface, id, ok := strings.Cut(strings.TrimPrefix(c.Key, RawPrefix), " ")
+// speaker is the call whose action says something under an id; nil for none.
+func (d *driver) speaker(id json.RawMessage) *call {
+	name, ok := text(id)
+	if !ok {
+		return nil
+	}
+	if c := d.callbacks[name]; c != nil {
+		return c
+	}
+	digits, ok := strings.CutPrefix(name, callbackPrefix)
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if c := d.calls[n+1]; ok && err == nil && digits[0] != '0' && c != nil && c.says {
+		return c
+	}
+	return nil
+}
+
+// rawTarget is the handler that a key names by its id.
+func rawTarget(key string) *target {
+	surface, id, ok := strings.Cut(strings.TrimPrefix(key, RawPrefix), " ")
 	if !ok || !isSurface(surface) {
-		return outgoing{}, false
+		return nil
 	}
-	args := c.Input
-	if args == nil {
-		args = isNull
-	}
-	return outgoing{surface: surface, ids: []string{id}, args: args, streams: surface == surfaceModel}, true
+	return (&target{surface: surface, ids: []string{id}, isRaw: true}).spelt()
 }

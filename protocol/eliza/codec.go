@@ -52,8 +52,9 @@ func (codec) Encode(dst []byte, m protocol.Message) ([]byte, error) {
 	case Init:
 		w.frame(typeInit, pair{"manifest", m.Manifest}, pair{"context", m.Context})
 	case RPC:
-		w.frame(typeRPC, pair{"requestId", m.RequestID}, pair{"surface", m.Surface}, pair{"target", m.Target},
-			pair{"args", m.Args}, pair{"streamReply", flag(m.StreamReply)}, pair{"mac", m.MAC})
+		w.rpc(&m)
+	case *RPC:
+		w.rpc(m)
 	case HostRPC:
 		w.frame(typeHostRPC, pair{"requestId", m.RequestID}, pair{"api", m.API}, pair{"method", m.Method},
 			pair{"args", m.Args}, pair{"streamReply", flag(m.StreamReply)}, pair{"within", m.Within})
@@ -81,6 +82,11 @@ func (codec) Encode(dst []byte, m protocol.Message) ([]byte, error) {
 type writer struct {
 	dst []byte
 	err error
+}
+
+func (w *writer) rpc(r *RPC) {
+	w.frame(typeRPC, pair{"requestId", r.RequestID}, pair{"surface", r.Surface}, pair{"target", r.Target},
+		pair{"args", r.Args}, pair{"streamReply", flag(r.StreamReply)}, pair{"mac", r.MAC})
 }
 
 // pair is a member; one without a value is not written.
@@ -118,4 +124,5 @@ var (
 	isTrue  = json.RawMessage("true")
 	isFalse = json.RawMessage("false")
 	isNull  = json.RawMessage("null")
+	isEmpty = json.RawMessage("{}")
 )

@@ -42,8 +42,21 @@ type target struct {
 	ids []string
 	// isValidate tells that it answers with a truth.
 	isValidate bool
+	// isRaw tells that it is a handler called by its id.
+	isRaw bool
 	// method and path are an endpoint's.
 	method, path string
+	// quoted are the surface and the ids as they stand in frames.
+	quoted []json.RawMessage
+}
+
+// spelt prepares what stands in frames.
+func (t *target) spelt() *target {
+	t.quoted = append(make([]json.RawMessage, 0, len(t.ids)+1), quote(t.surface))
+	for _, id := range t.ids {
+		t.quoted = append(t.quoted, quote(id))
+	}
+	return t
 }
 
 // reading reads one descriptor and keeps the first problem.

@@ -51,14 +51,18 @@ type driver struct {
 	numbers map[protocol.CallID]*call
 	// left are the calls that were given up and that the worker may still be at.
 	left protocol.Left
-	// callbacks are the calls by the id under which their action says something.
+	// callbacks are the raw calls by the id under which their action says something; free
+	// are calls that are over.
 	callbacks map[string]*call
+	free      []*call
+	// out is what the last call was sent with.
+	out outgoing
 	// streams are the numbers of calls whose answers come in parts.
 	streams map[string]uint64
 
 	// name and targets are what the worker has announced; ids are all its handlers'.
 	name    string
-	targets map[string]target
+	targets map[string]*target
 	ids     map[string]string
 	// isReady tells that init-complete came, running that the setup step waits for it,
 	// and failed why it will not come.
@@ -81,12 +85,13 @@ func newDriver(d Dialect, s protocol.Settings) *driver {
 		numbers:   make(map[protocol.CallID]*call),
 		callbacks: make(map[string]*call),
 		streams:   make(map[string]uint64),
-		targets:   make(map[string]target),
+		targets:   make(map[string]*target),
 		ids:       make(map[string]string),
 	}
 	if d.Plugin != nil {
 		h.plugin = d.Plugin(s)
 	}
+	h.out.send = protocol.Send{Message: &h.out.rpc}
 	h.grants = GrantsOf(h.plugin.Granted)
 	if h.plugin.Key != nil {
 		h.signer = newSigner(h.plugin.Key)

@@ -285,7 +285,7 @@ func TestDriver_signsAndGates(t *testing.T) {
 	out := r.d.Step(now, protocol.Invoke{ID: 1, Call: protocol.Call{Key: "model:TEXT", Input: raw(`{"b":1,"a":2}`)}}, nil)
 	sent, ok := out[0].(protocol.Send)
 	require.True(t, ok)
-	rpc, ok := sent.Message.(RPC)
+	rpc, ok := decode(t, []byte(encode(t, sent.Message))).(RPC)
 	require.True(t, ok)
 	require.True(t, Verify(p.Key, rpc))
 	require.Equal(t, []string{"complete 2 error plugin lab: the input of model:TEXT cannot be signed: RPC MAC args must contain only finite numbers"},
@@ -539,13 +539,13 @@ func TestDriver_holdsResultsToTheirKinds(t *testing.T) {
 		require.NoError(t, json.Unmarshal(data, &v))
 		return v.Calls
 	}
-	adapt := map[string]adapter{
-		`"provider"`: target{surface: surfaceProvider, name: "P"}.asProviderResult, `"route"`: target{surface: surfaceRoute, name: "GET /r"}.asResponse,
-		"": target{surface: surfaceAction, name: "A"}.asActionResult,
+	targets := map[string]*target{
+		`"provider"`: {surface: surfaceProvider, name: "P"}, `"route"`: {surface: surfaceRoute, name: "GET /r"},
+		"": {surface: surfaceAction, name: "A"},
 	}
 	d := newDriver(Dialect{}, protocol.Settings{Plugin: "lab"})
 	check := func(kind string, payload, said json.RawMessage) {
-		_, err := adapt[kind](d, payload)
+		_, err := targets[kind].result(d, payload)
 		require.Equal(t, member(said, "rejected") == nil, err == nil, "%s %s: %v", kind, payload, err)
 		if err != nil {
 			require.Equal(t, protocol.CodeWire, protocol.CodeOf(err))

@@ -225,7 +225,7 @@ func (r Result) outcome(what, plugin string) (json.RawMessage, error) {
 	case !r.FromHost && !isBoolean:
 		return nil, &protocol.Error{
 			Code: protocol.CodeWire, Plugin: plugin,
-			Message: what + ` was answered without "ok": expected true or false, got ` + typeOf(r.OK),
+			Message: protocol.Clip(what) + ` was answered without "ok": expected true or false, got ` + typeOf(r.OK),
 		}
 	case !truthy(r.OK) && isAbsent(r.Error):
 		return nil, remoteError(quote("Unknown " + strings.TrimSuffix(resultType(r.FromHost), "-result") + " failure"))

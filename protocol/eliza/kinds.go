@@ -12,29 +12,26 @@ import (
 // not: of the entity that speaks and of the room that it speaks in.
 const nobody = "airi-host"
 
-// adapter makes the kind's result of the answer; nil takes it as it is.
-type adapter func(d *driver, result json.RawMessage) (json.RawMessage, error)
-
-// outgoing translates a call by what its key was announced as.
-func (d *driver) outgoing(c protocol.Call) (outgoing, error) {
+// targetOf finds what a call's key was announced as, and looks whether it takes the input.
+func (d *driver) targetOf(c protocol.Call) (*target, error) {
 	if strings.HasPrefix(c.Key, RawPrefix) && c.Caller == "" {
-		if o, ok := rawCall(c); ok {
-			return o, d.ready(c.Key)
+		if t := rawTarget(c.Key); t != nil {
+			return t, d.ready(c.Key)
 		}
 	}
 	if err := d.ready(c.Key); err != nil {
-		return outgoing{}, err
+		return nil, err
 	}
-	t, ok := d.targets[c.Key]
-	if !ok {
-		return outgoing{}, d.settings.Fault(protocol.CodeNotFound, fmt.Sprintf("%s: plugin %s has announced no such thing",
+	t := d.targets[c.Key]
+	if t == nil {
+		return nil, d.settings.Fault(protocol.CodeNotFound, fmt.Sprintf("%s: plugin %s has announced no such thing",
 			protocol.Clip(c.Key), d.settings.Plugin))
 	}
-	if !isAbsent(c.Input) && t.wantsObject() && !isObject(c.Input) {
-		return outgoing{}, d.settings.Fault(protocol.CodeInvalid, fmt.Sprintf("the input of %s: expected an object, got %s",
+	if t.wantsObject() && !isAbsent(c.Input) && !isObject(c.Input) {
+		return nil, d.settings.Fault(protocol.CodeInvalid, fmt.Sprintf("the input of %s: expected an object, got %s",
 			protocol.Clip(c.Key), typeOf(c.Input)))
 	}
-	return t.outgoing(c.Input), nil
+	return t, nil
 }
 
 // ready tells why the plugin cannot be called yet, or never.
@@ -50,44 +47,66 @@ func (d *driver) ready(key string) error {
 	return d.settings.Fault(protocol.CodeNotReady, protocol.Clip(key)+" was not called: its plugin is not initialized")
 }
 
-func (t target) wantsObject() bool {
+func (t *target) wantsObject() bool {
 	return t.surface == surfaceAction || t.surface == surfaceProvider || t.surface == surfaceEvaluator || t.surface == surfaceRoute
 }
 
-// outgoing is a call of the target with a kind's input.
-func (t target) outgoing(input json.RawMessage) outgoing {
-	o := outgoing{surface: t.surface, ids: t.ids}
+// takesCallback tells whether it may say something while it runs.
+func (t *target) takesCallback() bool { return t.surface == surfaceAction && !t.isValidate && !t.isRaw }
+
+// appendArgs appends the args of a call with a kind's input.
+func (t *target) appendArgs(dst []byte, input json.RawMessage) json.RawMessage {
+	switch {
+	case t.isRaw && input == nil:
+		return append(dst, isNull...)
+	case t.isRaw:
+		return append(dst, input...)
+	case t.isValidate:
+		return appendTurn(dst, turnOf(input))
+	}
 	switch t.surface {
 	case surfaceAction:
-		o.args, o.adapt, o.takesCallback = actionArgs(input), t.asActionResult, true
-	case surfaceProvider:
-		o.args, o.adapt = turnArgs(input), t.asProviderResult
-	case surfaceEvaluator:
-		o.args, o.adapt = turnArgs(input), asItIs
+		return appendAction(dst, turnOf(input))
+	case surfaceProvider, surfaceEvaluator:
+		return appendTurn(dst, turnOf(input))
 	case surfaceModel:
-		o.args, o.adapt, o.streams = newSized(len(input)).raw("params", or(input, isNull)).done(), asItIs, true
+		return append(append(append(dst, `{"params":`...), or(input, isNull)...), '}')
 	case surfaceService:
-		o.args, o.adapt = newSized(len(input)).raw("args", arguments(input)).done(), asItIs
-	case surfaceEvent:
-		o.args, o.adapt = or(input, isNull), asNull
+		return append(append(append(dst, `{"args":`...), arguments(input)...), '}')
 	case surfaceRoute:
-		o.args, o.adapt = newObject().raw("ctx", t.context(input)).done(), t.asResponse
+		return append(append(append(dst, `{"ctx":`...), t.context(input)...), '}')
 	}
-	if t.isValidate {
-		o.args, o.adapt, o.takesCallback = turnArgs(input), asTruth, false
-	}
-	return o
+	return append(dst, or(input, isNull)...) // an event's payload
 }
 
-// actionArgs are {message, state, options, responses}: the message is made of
+// result makes the kind's result of an answer.
+func (t *target) result(d *driver, result json.RawMessage) (json.RawMessage, error) {
+	switch {
+	case t.isRaw:
+		return result, nil
+	case t.isValidate:
+		return asTruth(result), nil
+	}
+	switch t.surface {
+	case surfaceAction:
+		return t.asActionResult(d, result)
+	case surfaceProvider:
+		return t.asProviderResult(d, result)
+	case surfaceEvent: // which has none
+		return isNull, nil
+	case surfaceRoute:
+		return t.asResponse(d, result)
+	}
+	return result, nil
+}
+
+// appendAction appends {message, state, options, responses}: the message is made of
 // params.text where there is none, and the options are the params.
-func actionArgs(input json.RawMessage) json.RawMessage {
-	in := turnOf(input)
-	return newSized(len(input)).
-		raw("message", in.messageOf()).
-		raw("state", or(in.state, json.RawMessage(`{}`))).
-		raw("options", or(in.options, or(in.params, isNull))).
-		raw("responses", or(in.responses, isNull)).done()
+func appendAction(dst []byte, in turn) []byte {
+	dst = appendTurn(dst, in)
+	dst = append(dst[:len(dst)-1], `,"options":`...)
+	dst = append(append(dst, or(in.options, or(in.params, isNull))...), `,"responses":`...)
+	return append(append(dst, or(in.responses, isNull)...), '}')
 }
 
 // turn are the members of what actions, providers and evaluators are given.
@@ -111,10 +130,11 @@ func turnOf(input json.RawMessage) (t turn) {
 	return t
 }
 
-// turnArgs are {message, state}.
-func turnArgs(input json.RawMessage) json.RawMessage {
-	in := turnOf(input)
-	return newSized(len(input)).raw("message", in.messageOf()).raw("state", or(in.state, json.RawMessage(`{}`))).done()
+// appendTurn appends {message, state}.
+func appendTurn(dst []byte, in turn) []byte {
+	dst = append(append(dst, `{"message":`...), in.messageOf()...)
+	dst = append(append(dst, `,"state":`...), or(in.state, isEmpty)...)
+	return append(dst, '}')
 }
 
 func (t turn) messageOf() json.RawMessage {
@@ -141,36 +161,38 @@ func arguments(input json.RawMessage) json.RawMessage {
 }
 
 // context is what an endpoint's handler is given.
-func (t target) context(input json.RawMessage) json.RawMessage {
+func (t *target) context(input json.RawMessage) json.RawMessage {
 	empty := json.RawMessage(`{}`)
 	return newObject().str("method", t.method).str("path", t.path).
 		raw("params", or(member(input, "params"), empty)).raw("query", or(member(input, "query"), empty)).
 		raw("headers", or(member(input, "headers"), empty)).raw("body", or(member(input, "body"), isNull)).done()
 }
 
-func asItIs(_ *driver, result json.RawMessage) (json.RawMessage, error) { return result, nil }
-
-// asNull is the result of kinds that have none.
-func asNull(*driver, json.RawMessage) (json.RawMessage, error) { return isNull, nil }
-
 // asTruth is what a validate answers.
-func asTruth(_ *driver, result json.RawMessage) (json.RawMessage, error) {
+func asTruth(result json.RawMessage) json.RawMessage {
 	if truthy(result) {
-		return isTrue, nil
+		return isTrue
 	}
-	return isFalse, nil
+	return isFalse
 }
 
-// actionMembers are what an action's result may have, and of which type; others are
-// passed on as they are.
-var actionMembers = map[string]string{
-	"success": "a boolean", "text": "a string", "userFacingText": "a string", "verifiedUserFacing": "a boolean",
-	"values": "an object", "data": "an object", "continueChain": "a boolean",
+// actionMember is what a member of an action's result must be, "" for one that is passed on
+// as it is.
+func actionMember(name []byte) (wanted string) {
+	switch string(name) {
+	case "success", "verifiedUserFacing", "continueChain":
+		return "a boolean"
+	case "text", "userFacingText":
+		return "a string"
+	case "values", "data":
+		return "an object"
+	}
+	return ""
 }
 
 // asActionResult holds an action's result to what it must be: null, or an object with
 // success.
-func (t target) asActionResult(d *driver, result json.RawMessage) (json.RawMessage, error) {
+func (t *target) asActionResult(d *driver, result json.RawMessage) (json.RawMessage, error) {
 	if typeOf(result) == "null" {
 		return result, nil
 	}
@@ -180,11 +202,11 @@ func (t target) asActionResult(d *driver, result json.RawMessage) (json.RawMessa
 	var err error
 	succeeds := false
 	protocol.EachMember(result, func(key, value []byte) {
-		wanted, isKnown := actionMembers[string(key)]
+		wanted := actionMember(key)
 		succeeds = succeeds || string(key) == "success"
 		switch {
 		case err != nil:
-		case isKnown && typeOf(value) != wanted:
+		case wanted != "" && typeOf(value) != wanted:
 			err = t.wrong(d, "."+string(key), wanted, value)
 		case string(key) == "error" && !isReason(value):
 			err = t.wrong(d, ".error", "a string, or an object with a message", value)
@@ -206,7 +228,7 @@ func isReason(value json.RawMessage) bool {
 }
 
 // asProviderResult holds a provider's result to being an object.
-func (t target) asProviderResult(d *driver, result json.RawMessage) (json.RawMessage, error) {
+func (t *target) asProviderResult(d *driver, result json.RawMessage) (json.RawMessage, error) {
 	if !isObject(result) {
 		return nil, t.wrong(d, "", "an object", result)
 	}
@@ -215,7 +237,7 @@ func (t target) asProviderResult(d *driver, result json.RawMessage) (json.RawMes
 
 // asResponse is the worker's {status, headers?, body?} with all three in it, and
 // nothing else.
-func (t target) asResponse(d *driver, result json.RawMessage) (json.RawMessage, error) {
+func (t *target) asResponse(d *driver, result json.RawMessage) (json.RawMessage, error) {
 	if !isObject(result) {
 		return nil, t.wrong(d, "", "an object with status", result)
 	}
@@ -248,7 +270,7 @@ func isWhole(value json.RawMessage) bool {
 }
 
 // wrong is a result of another form than its kind has.
-func (t target) wrong(d *driver, at, wanted string, got json.RawMessage) error {
+func (t *target) wrong(d *driver, at, wanted string, got json.RawMessage) error {
 	return d.settings.Fault(protocol.CodeWire, fmt.Sprintf("%s %s of plugin %s: result%s: expected %s, got %s",
 		t.surface, protocol.Clip(t.name), d.settings.Plugin, protocol.Clip(at), wanted, typeOf(got)))
 }

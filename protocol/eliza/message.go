@@ -22,7 +22,8 @@ type Init struct {
 	Manifest, Context json.RawMessage
 }
 
-// RPC calls one of the worker's handlers.
+// RPC calls one of the worker's handlers. A [*RPC] is written as well: a driver sends its
+// own, and writes it over for the next call.
 type RPC struct {
 	// RequestID is of any JSON type, also absent; the answer has it as it came.
 	RequestID json.RawMessage

@@ -148,7 +148,7 @@ func (h *hostReplay) invoke(m RPC) {
 	c := h.callOf(surface, target, m)
 	h.made[h.calls] = c
 	h.d.last = n - 1
-	if h.d.targets[c.Key].surface == surfaceAction && !h.d.targets[c.Key].isValidate {
+	if t := h.d.targets[c.Key]; t != nil && t.takesCallback() {
 		h.d.last--
 	}
 	out := h.step(protocol.Invoke{ID: h.calls, Call: c, Follows: m.StreamReply})

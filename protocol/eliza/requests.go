@@ -70,7 +70,8 @@ func (d *driver) within(r HostRPC, c protocol.Call) protocol.Call {
 		return c
 	}
 	if one := d.calls[n]; one != nil {
-		c.Cause, c.Trace = &one.cause, one.trace
+		cause := one.cause // the call itself is used again
+		c.Cause, c.Trace = &cause, one.trace
 	} else {
 		c.Cause = d.left.Cause(n)
 	}
@@ -88,7 +89,7 @@ const methodCallback = "actionCallback"
 // other the host has to say that it is not there.
 func (d *driver) calledBack(r HostRPC, out []protocol.Effect) ([]protocol.Effect, bool) {
 	id := member(r.Args, "callbackId")
-	if name, ok := text(id); !ok || d.callbacks[name] == nil {
+	if d.speaker(id) == nil {
 		return out, false
 	}
 	out = d.callback(Callback{ID: id, Payload: member(r.Args, "response")}, out)

@@ -154,7 +154,7 @@ func (d *driver) take(got descriptor, out []protocol.Effect) []protocol.Effect {
 		if known {
 			e.target.ids = append(slices.Clone(before.ids), e.target.ids...)
 		}
-		d.targets[key] = e.target
+		d.targets[key] = e.target.spelt()
 		out = append(out, protocol.Offered{Offer: e.offer})
 	}
 	return out

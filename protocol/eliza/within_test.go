@@ -44,6 +44,24 @@ func TestDriver_servesWithinTheHostsCalls(t *testing.T) {
 	}
 }
 
+// What a worker has asked is for the sake of the call that it was asked in, whatever comes
+// after that one.
+func TestDriver_causesOutliveTheirCalls(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	r.start(`{"name":"lab","models":{"M":{"rpc":true,"id":"model:M:1"}}}`)
+	call := func(id protocol.CallID, scope string) {
+		r.step(protocol.Invoke{ID: id, Call: protocol.Call{Key: "model:M", Scope: scope}})
+	}
+	call(1, "acme")
+	asked := r.asks(`,"within":1`)
+	r.receive(`{"type":"worker-rpc-result","requestId":1,"ok":true,"payload":1}`)
+	call(2, "globex")
+	require.Equal(t, "acme", asked.Cause.Scope)
+	r.step(protocol.Cancel{ID: 2})
+	call(3, "initech")
+	require.Equal(t, "globex", r.asks(`,"within":2`).Scope)
+}
+
 // Our worker's end tells for whose sake it asks.
 func TestWorker_tellsForWhoseSakeItAsks(t *testing.T) {
 	w := NewWorker(WorkerSettings{Plugin: Definition{Name: "lab", Models: []string{"M"}}})
