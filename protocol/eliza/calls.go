@@ -43,8 +43,8 @@ const keptCalls = 256
 // outgoing is what the driver makes a call's frame of. It is written over by the next
 // one, as protocol.Send allows.
 type outgoing struct {
-	args, number []byte
-	rpc          RPC
+	args, number, mac []byte
+	rpc               RPC
 	// send writes rpc.
 	send protocol.Effect
 }
@@ -88,37 +88,53 @@ func (d *driver) send(in protocol.Invoke, t *target, out []protocol.Effect) ([]p
 		first++
 	}
 	args := d.argsOf(t, in.Call.Input, first-1)
-	for i := range t.ids {
-		n := first + uint64(i)
-		r := RPC{
-			Surface: t.quoted[0], Target: t.quoted[i+1],
-			Args: args, StreamReply: t.surface == surfaceModel && in.Follows,
+	r := RPC{Surface: t.quoted[0], Args: args, StreamReply: t.surface == surfaceModel && in.Follows}
+	if len(t.ids) == 1 {
+		d.out.number = strconv.AppendUint(d.out.number[:0], first, 10)
+		r.RequestID, r.Target = d.out.number, t.quoted[1]
+		mac, err := d.sign(&r, d.out.mac[:0], in.Call.Key)
+		if err != nil {
+			return nil, err
 		}
-		isOwn := len(t.ids) == 1 && len(args) <= keptText
-		if isOwn {
-			d.out.number = strconv.AppendUint(d.out.number[:0], n, 10)
-			r.RequestID = d.out.number
-		} else {
-			r.RequestID = number(n)
-		}
-		if d.signer != nil {
-			var err error
-			if r.MAC, err = d.signer.sign(r); err != nil {
-				return nil, &protocol.Error{
-					Code: protocol.CodeInvalid, Plugin: d.settings.Plugin, Err: err,
-					Message: "the input of " + protocol.Clip(in.Call.Key) + " cannot be signed",
-				}
+		d.out.mac = mac
+		out = append(out, d.sending(r))
+	} else {
+		for i, id := range t.quoted[1:] {
+			r.RequestID, r.Target = number(first+uint64(i)), id
+			if _, err := d.sign(&r, nil, in.Call.Key); err != nil {
+				return nil, err
 			}
-		}
-		if isOwn {
-			d.out.rpc = r
-			out = append(out, d.out.send)
-		} else {
 			out = append(out, protocol.Send{Message: r})
 		}
 	}
 	d.begin(in, t, first, args)
 	return out, nil
+}
+
+// sending writes a call's frame. One that is long is not kept for that.
+func (d *driver) sending(r RPC) protocol.Effect {
+	if len(r.Args) > keptText {
+		return protocol.Send{Message: r}
+	}
+	d.out.rpc = r
+	return d.out.send
+}
+
+// sign signs a call, if calls are signed. The signature is appended to room, which is
+// returned for the next one.
+func (d *driver) sign(r *RPC, room []byte, key string) ([]byte, error) {
+	if d.signer == nil {
+		return room, nil
+	}
+	mac, isLine, err := d.signer.sign(room, *r)
+	if err != nil {
+		return nil, &protocol.Error{
+			Code: protocol.CodeInvalid, Plugin: d.settings.Plugin, Err: err,
+			Message: "the input of " + protocol.Clip(key) + " cannot be signed",
+		}
+	}
+	r.MAC, r.isLine = mac, isLine
+	return mac, nil
 }
 
 // argsOf are the args of a call, good until the next one.
@@ -128,6 +144,7 @@ func (d *driver) argsOf(t *target, input json.RawMessage, callback uint64) json.
 		args = append(args[:len(args)-1], `,"callbackId":"`+callbackPrefix...)
 		args = append(strconv.AppendUint(args, callback, 10), '"', '}')
 	}
+	d.out.args = nil
 	if cap(args) <= keptText {
 		d.out.args = args
 	}

@@ -44,15 +44,8 @@ func Canonical(dst []byte, r RPC) ([]byte, error) {
 
 // call writes the text of a call.
 func (c *canon) call(r RPC) error {
-	parts := [...]json.RawMessage{r.RequestID, r.Surface, r.Target, r.Args}
-	for _, part := range parts {
-		if s := (protocol.Scanner{Data: part}); part != nil && !s.Whole() {
-			return errNoJSON
-		}
-	}
-	for _, part := range parts[:3] {
-		c.Scanner = protocol.Scanner{Data: part}
-		if err := c.asText(0); err != nil {
+	for _, part := range [...]json.RawMessage{r.RequestID, r.Surface, r.Target} {
+		if err := c.word(part); err != nil {
 			return err
 		}
 		c.dst = append(c.dst, '\n')
@@ -61,11 +54,48 @@ func (c *canon) call(r RPC) error {
 	if r.Args == nil {
 		c.Data = isNull
 	}
-	return c.value(0)
+	if err := c.value(0); err != nil {
+		return err
+	}
+	if c.Space(); c.Pos < len(c.Data) {
+		return errNoJSON
+	}
+	return nil
 }
 
-// canon reads a value once and writes it: the time that it takes must not depend on how
-// the value nests.
+// word writes what String makes of a value. Nearly always that is what it says.
+func (c *canon) word(value json.RawMessage) error {
+	if isWholeDouble(value) {
+		c.dst = append(c.dst, value...)
+		return nil
+	}
+	if inner, ok := simpleText(value); ok {
+		c.dst = append(c.dst, inner...)
+		return nil
+	}
+	if s := (protocol.Scanner{Data: value}); value != nil && !s.Whole() {
+		return errNoJSON
+	}
+	c.Scanner = protocol.Scanner{Data: value}
+	return c.asText(0)
+}
+
+// simpleText is what a string says that is ASCII without escapes.
+func simpleText(value []byte) (inner []byte, ok bool) {
+	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
+		return nil, false
+	}
+	inner = value[1 : len(value)-1]
+	for _, b := range inner {
+		if b < ' ' || b >= utf8.RuneSelf || b == '"' || b == '\\' {
+			return nil, false
+		}
+	}
+	return inner, true
+}
+
+// canon reads a value once, finds out whether it is JSON, and writes it: the time that it
+// takes must not depend on how the value nests.
 type canon struct {
 	protocol.Scanner
 	dst, scratch []byte
@@ -85,43 +115,61 @@ func (c *canon) value(depth int) error {
 		}
 		return c.array(depth)
 	case '"':
-		c.text()
-		return nil
+		_, err := c.text()
+		return err
 	case 't', 'f', 'n':
-		c.Value()
+		if !c.Value() {
+			return errNoJSON
+		}
 		c.dst = append(c.dst, c.Data[from:c.Pos]...)
 		return nil
 	default:
-		c.Number()
+		if !c.Number() {
+			return errNoJSON
+		}
 		var err error
 		c.dst, err = appendNumber(c.dst, c.Data[from:c.Pos])
 		return err
 	}
 }
 
+// name is a string literal; of one that is plain, ASCII without escapes, the bytes are in
+// the order of its UTF-16 units.
+type name struct {
+	literal []byte
+	plain   bool
+}
+
 // text writes the string literal at hand, and returns it as it came. Most are written as
 // they came: without an escape there is nothing in one that JSON.stringify would escape.
-func (c *canon) text() (literal []byte) {
+func (c *canon) text() (n name, err error) {
 	from := c.Pos
 	c.High = false
-	c.Text()
-	literal = c.Data[from:c.Pos]
-	if bytes.IndexByte(literal, '\\') < 0 && (!c.High || utf8.Valid(literal)) {
-		c.dst = append(c.dst, literal...)
-	} else {
-		c.dst = appendUnits(c.dst, literal)
+	if c.Peek() != '"' || !c.Text() {
+		return n, errNoJSON
 	}
-	return literal
+	n.literal = c.Data[from:c.Pos]
+	escapes := bytes.IndexByte(n.literal, '\\') >= 0
+	n.plain = !escapes && !c.High
+	if n.plain || !escapes && utf8.Valid(n.literal) {
+		c.dst = append(c.dst, n.literal...)
+	} else {
+		c.dst = appendUnits(c.dst, n.literal)
+	}
+	return n, nil
 }
 
 func (c *canon) array(depth int) error {
-	c.Skip('[')
+	c.Pos++
 	c.dst = append(c.dst, '[')
-	for c.Space(); !c.Skip(']'); c.Space() {
-		if c.Skip(',') {
-			c.dst = append(c.dst, ',')
+	c.Space()
+	more := !c.Skip(']')
+	for more {
+		err := c.value(depth + 1)
+		if err == nil {
+			more, err = c.more(']')
 		}
-		if err := c.value(depth + 1); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -129,33 +177,43 @@ func (c *canon) array(depth int) error {
 	return nil
 }
 
-// written is a member that was written: its name as it came, and where in dst it is.
+// more tells whether another item follows in a container, and writes the comma; the byte
+// that ends the container is only read.
+func (c *canon) more(end byte) (more bool, err error) {
+	c.Space()
+	if c.Skip(',') {
+		c.dst = append(c.dst, ',')
+		return true, nil
+	}
+	if !c.Skip(end) {
+		return false, errNoJSON
+	}
+	return false, nil
+}
+
+// written is a member that was written: its name, and where in dst it is.
 type written struct {
-	name     []byte
+	name
 	from, to int
 }
 
 func (c *canon) object(depth int) error {
 	var usual [12]written
 	members := usual[:0]
-	c.Skip('{')
+	c.Pos++
 	c.dst = append(c.dst, '{')
 	begin, inOrder := len(c.dst), true
-	for c.Space(); !c.Skip('}'); c.Space() {
-		if c.Skip(',') {
-			c.dst = append(c.dst, ',')
-			c.Space()
+	c.Space()
+	more := !c.Skip('}')
+	for more {
+		m, err := c.member(depth)
+		if err == nil {
+			more, err = c.more('}')
 		}
-		m := written{from: len(c.dst)}
-		m.name = c.text()
-		c.dst = append(c.dst, ':')
-		c.Space()
-		c.Skip(':')
-		if err := c.value(depth + 1); err != nil {
+		if err != nil {
 			return err
 		}
-		m.to = len(c.dst)
-		if n := len(members); n > 0 && compareNames(members[n-1].name, m.name) >= 0 {
+		if n := len(members); n > 0 && members[n-1].compare(m) >= 0 {
 			inOrder = false
 		}
 		members = append(members, m)
@@ -167,12 +225,28 @@ func (c *canon) object(depth int) error {
 	return nil
 }
 
+// member writes a name, a colon and a value.
+func (c *canon) member(depth int) (m written, err error) {
+	c.Space()
+	m.from = len(c.dst)
+	if m.name, err = c.text(); err != nil {
+		return m, err
+	}
+	c.dst = append(c.dst, ':')
+	if c.Space(); !c.Skip(':') {
+		return m, errNoJSON
+	}
+	err = c.value(depth + 1)
+	m.to = len(c.dst)
+	return m, err
+}
+
 // sort puts members that are written from begin on in order; the last of one name stays.
 func (c *canon) sort(begin int, members []written) {
-	slices.SortStableFunc(members, func(a, b written) int { return compareNames(a.name, b.name) })
+	slices.SortStableFunc(members, written.compare)
 	c.scratch = c.scratch[:0]
 	for i, m := range members {
-		if i+1 < len(members) && compareNames(m.name, members[i+1].name) == 0 {
+		if i+1 < len(members) && m.compare(members[i+1]) == 0 {
 			continue
 		}
 		if len(c.scratch) > 0 {
@@ -183,22 +257,13 @@ func (c *canon) sort(begin int, members []written) {
 	c.dst = append(c.dst[:begin], c.scratch...)
 }
 
-// compareNames orders two literals by the UTF-16 units of what they say.
-func compareNames(a, b []byte) int {
-	if isPlain(a) && isPlain(b) {
-		return slices.Compare(a[1:len(a)-1], b[1:len(b)-1])
+// compare orders members by the UTF-16 units of what their names say.
+func (m written) compare(other written) int {
+	a, b := m.literal, other.literal
+	if m.plain && other.plain {
+		return bytes.Compare(a[1:len(a)-1], b[1:len(b)-1])
 	}
 	return slices.Compare(unitsOf(a), unitsOf(b))
-}
-
-// isPlain tells whether a literal is ASCII without escapes.
-func isPlain(literal []byte) bool {
-	for _, c := range literal {
-		if c >= utf8.RuneSelf || c == '\\' {
-			return false
-		}
-	}
-	return true
 }
 
 // unitsOf are the UTF-16 units of a literal, lone surrogates among them.
@@ -264,14 +329,27 @@ func appendUnits(dst, literal []byte) []byte {
 
 // appendNumber appends a number as ECMAScript prints the double that it is.
 func appendNumber(dst, literal []byte) ([]byte, error) {
-	if len(literal) < 16 && literal[0] >= '1' && literal[0] <= '9' && !bytes.ContainsAny(literal, ".eE") {
-		return append(dst, literal...), nil // a whole number that every double has
+	if isWholeDouble(literal) {
+		return append(dst, literal...), nil
 	}
 	f, _ := strconv.ParseFloat(string(literal), 64)
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return dst, errInfinite
 	}
 	return appendDouble(dst, f), nil
+}
+
+// isWholeDouble tells whether a literal is a whole number above 0 that every double has.
+func isWholeDouble(literal []byte) bool {
+	if len(literal) == 0 || len(literal) > 15 || literal[0] == '0' {
+		return false
+	}
+	for _, b := range literal {
+		if b < '0' || b > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // appendDouble is Number.prototype.toString.

@@ -85,8 +85,13 @@ type writer struct {
 }
 
 func (w *writer) rpc(r *RPC) {
-	w.frame(typeRPC, pair{"requestId", r.RequestID}, pair{"surface", r.Surface}, pair{"target", r.Target},
-		pair{"args", r.Args}, pair{"streamReply", flag(r.StreamReply)}, pair{"mac", r.MAC})
+	w.frame(typeRPC, pair{"requestId", r.RequestID}, pair{"surface", r.Surface}, pair{"target", r.Target})
+	if r.isLine && w.err == nil {
+		w.dst = append(append(w.dst, `,"args":`...), r.Args...)
+	} else {
+		w.members(typeRPC, pair{"args", r.Args})
+	}
+	w.members(typeRPC, pair{"streamReply", flag(r.StreamReply)}, pair{"mac", r.MAC})
 }
 
 // pair is a member; one without a value is not written.
@@ -105,9 +110,15 @@ func flag(set bool) json.RawMessage {
 
 // frame begins a frame and writes its members, all but the brace that ends it.
 func (w *writer) frame(of string, members ...pair) {
-	dst := append(append(append(w.dst, `{"type":"`...), of...), '"')
+	w.dst = append(append(append(w.dst, `{"type":"`...), of...), '"')
+	w.members(of, members...)
+}
+
+// members writes members of a frame that is begun.
+func (w *writer) members(of string, members ...pair) {
+	dst := w.dst
 	for _, f := range members {
-		if f.value == nil {
+		if f.value == nil || w.err != nil {
 			continue
 		}
 		dst = append(append(append(dst, ',', '"'), f.key...), '"', ':')

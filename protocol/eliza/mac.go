@@ -16,42 +16,47 @@ import (
 // the key, of its [Canonical] text. It covers the request's id, the surface, the target
 // and the args, and nothing else.
 func Sign(key []byte, r RPC) (json.RawMessage, error) {
-	return newSigner(key).sign(r)
+	mac, _, err := newSigner(key).sign(nil, r)
+	return mac, err
 }
 
 // signer signs one call after the other with one key.
 type signer struct {
 	mac hash.Hash
+	out [sha256.Size]byte
 	// text holds the last text, to be written over.
 	text canon
 }
 
 func newSigner(key []byte) *signer { return &signer{mac: hmac.New(sha256.New, key)} }
 
-func (s *signer) sign(r RPC) (json.RawMessage, error) {
-	sum, err := s.sum(r)
+// sign appends the signature of a call. isLine tells that the args hold no line break
+// between tokens; that they are JSON is certain, else it fails.
+func (s *signer) sign(dst []byte, r RPC) (mac json.RawMessage, isLine bool, err error) {
+	sum, isLine, err := s.sum(r)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	mac := make(json.RawMessage, 0, 2+hex.EncodedLen(len(sum)))
-	return append(hex.AppendEncode(append(mac, '"'), sum), '"'), nil
+	return append(hex.AppendEncode(append(dst, '"'), sum), '"'), isLine, nil
 }
 
 // keptText is how long a text may be whose memory is used again.
 const keptText = 256 << 10
 
-func (s *signer) sum(r RPC) ([]byte, error) {
+// sum is good until the next one.
+func (s *signer) sum(r RPC) (sum []byte, isLine bool, err error) {
 	s.text.dst = s.text.dst[:0]
 	if err := s.text.call(r); err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	isLine = !s.text.Broken
 	s.mac.Reset()
 	_, _ = s.mac.Write(s.text.dst) // never fails
 	s.text.Scanner = protocol.Scanner{}
 	if cap(s.text.dst) > keptText {
 		s.text = canon{}
 	}
-	return s.mac.Sum(make([]byte, 0, sha256.Size)), nil
+	return s.mac.Sum(s.out[:0]), isLine, nil
 }
 
 // verify tells whether a call is signed with the key.
@@ -60,7 +65,7 @@ func (s *signer) verify(r RPC) bool {
 	if !ok {
 		return false
 	}
-	sum, err := s.sum(r)
+	sum, _, err := s.sum(r)
 	return err == nil && hmac.Equal(sum, mac)
 }
 

@@ -34,6 +34,8 @@ type RPC struct {
 	StreamReply bool
 	// MAC is the signature: see [Sign].
 	MAC json.RawMessage
+	// isLine tells that Args were read already: JSON, in UTF-8, on one line.
+	isLine bool
 }
 
 // HostRPC calls a method of the runtime that the host gives to the worker.
