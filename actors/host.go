@@ -75,10 +75,10 @@ type Host struct {
 	mu          sync.Mutex
 	supervisors map[string]*ref
 	// left are what plugins offered that have stopped since, by their names.
-	left map[string][]string
-	sessions    map[string]*handle // by session id
-	plugins     map[string]*handle // the newest session of each plugin
-	logs        map[string]*logRing
+	left     map[string][]string
+	sessions map[string]*handle // by session id
+	plugins  map[string]*handle // the newest session of each plugin
+	logs     map[string]*logRing
 }
 
 // New makes a host and starts its registry and router. Call Shutdown when done.

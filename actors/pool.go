@@ -25,9 +25,9 @@ func newPool(most int) *pool {
 	return &pool{work: make(chan func()), over: make(chan struct{}), most: int64(most)}
 }
 
-// mostServing is how many goroutines wait to serve calls of peers: a worker's calls
-// come in bursts.
-const mostServing = 16
+// mostServing is how many goroutines wait to serve calls of peers: a worker's calls come
+// in bursts, and those that are calls of others last until these have answered.
+const mostServing = 128
 
 // mailboxSlice is how many messages of one mailbox are handled before others get
 // their turn.

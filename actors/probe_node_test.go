@@ -147,10 +147,10 @@ func TestProbe_aTimeThatIsNoneIsTheDefaultOfAModule(t *testing.T) {
 		idle, deadline time.Duration
 		want           string
 	}{
-		"none":              {0, 0, "made no progress for 200ms (the host's limit timeouts.idle)"},
-		"no idle limit":     {-1, 0, "did not answer before the deadline (the host's limit timeouts.call)"},
-		"its own":           {100 * time.Millisecond, 0, "made no progress for 100ms (the call's own idle limit)"},
-		"is over already":   {0, -time.Second, "was not called before the deadline (the call's own deadline)"},
+		"none":            {0, 0, "made no progress for 200ms (the host's limit timeouts.idle)"},
+		"no idle limit":   {-1, 0, "did not answer before the deadline (the host's limit timeouts.call)"},
+		"its own":         {100 * time.Millisecond, 0, "made no progress for 100ms (the call's own idle limit)"},
+		"is over already": {0, -time.Second, "was not called before the deadline (the call's own deadline)"},
 	} {
 		c := protocol.Call{Key: "model:STEADY", Input: []byte(`{"ms":60000,"n":1}`), Idle: row.idle}
 		if row.deadline != 0 {

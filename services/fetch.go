@@ -9,8 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,6 +73,30 @@ type fetched struct {
 	Body       *string           `json:"body"`
 }
 
+// raw is the answer as the plugin gets it. It has the page as one string, which may be long,
+// so that it is written here.
+func (f fetched) raw() json.RawMessage {
+	room := 128
+	if f.Body != nil {
+		room += len(*f.Body) + len(*f.Body)/8
+	}
+	dst := append(make(json.RawMessage, 0, room), `{"status":`...)
+	dst = append(strconv.AppendInt(dst, int64(f.Status), 10), `,"statusText":`...)
+	dst = append(protocol.AppendText(dst, f.StatusText), `,"headers":{`...)
+	for i, name := range slices.Sorted(maps.Keys(f.Headers)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(protocol.AppendText(dst, name), ':')
+		dst = protocol.AppendText(dst, f.Headers[name])
+	}
+	dst = append(dst, `},"body":`...)
+	if f.Body == nil {
+		return append(dst, "null}"...)
+	}
+	return append(protocol.AppendText(dst, *f.Body), '}')
+}
+
 func newFetcher(i invoker, limits HTTP) *fetcher {
 	limits.Timeout = time.Duration(orDefault(int64(limits.Timeout), int64(30*time.Second)))
 	limits.DNSTimeout = time.Duration(orDefault(int64(limits.DNSTimeout), int64(5*time.Second)))
@@ -105,7 +132,7 @@ func (f *fetcher) fetch(ctx context.Context, call protocol.Call) (json.RawMessag
 		return nil, in.err
 	}
 	if isReserved(r.url) {
-		return encode(f.invoker.answer(ctx, in, r)), nil
+		return f.invoker.answer(ctx, in, r).raw(), nil
 	}
 	if !f.slots.take(call.Caller) {
 		return nil, faultf(call, protocol.CodeOverloaded, "%d fetches of this plugin run, the limit: await one before the next", f.slots.max)
@@ -176,7 +203,7 @@ func (f *fetcher) result(call protocol.Call, answer *http.Response) (json.RawMes
 		text := string(content)
 		out.Body = &text
 	}
-	return encode(out), nil
+	return out.raw(), nil
 }
 
 // failure says which host did not answer and why. Of the URL it names no more: its path

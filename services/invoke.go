@@ -44,6 +44,9 @@ func (i invoker) invoke(ctx context.Context, call protocol.Call) (json.RawMessag
 // deadline is that many milliseconds from now. What is absent, no number, zero or
 // negative is the default, which a zero time stands for.
 func deadline(milliseconds string) time.Time {
+	if milliseconds == "" {
+		return time.Time{}
+	}
 	n, err := strconv.ParseFloat(milliseconds, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || n <= 0 {
 		return time.Time{}
@@ -59,15 +62,17 @@ func isReserved(u *url.URL) bool {
 
 // answer serves a request to the reserved address. Whatever goes wrong is an answer.
 func (i invoker) answer(ctx context.Context, in *params, r request) fetched {
-	key, err := url.PathUnescape(strings.TrimPrefix(r.url.EscapedPath(), invokePath))
+	escaped, ours := strings.CutPrefix(r.url.EscapedPath(), invokePath)
+	key, err := url.PathUnescape(escaped)
+	body := json.RawMessage(r.body)
 	switch {
-	case !strings.HasPrefix(r.url.EscapedPath(), invokePath) || err != nil || blank(key):
+	case !ours || err != nil || blank(key):
 		return refused(http.StatusNotFound, protocol.CodeNotFound, "expected the path /invoke/KEY, the key of a capability, escaped")
 	case r.method != http.MethodPost:
 		no := refused(http.StatusMethodNotAllowed, protocol.CodeInvalid, "expected POST, with the input as its body")
 		no.Headers["allow"] = http.MethodPost
 		return no
-	case r.body != "" && !json.Valid([]byte(r.body)):
+	case r.body != "" && !json.Valid(body):
 		return refused(http.StatusBadRequest, protocol.CodeInvalid, "expected JSON as the body, the capability's input, or none")
 	}
 	query := r.url.Query()
@@ -76,7 +81,7 @@ func (i invoker) answer(ctx context.Context, in *params, r request) fetched {
 		Scope: in.company(), Caller: in.call.Caller, Trace: in.call.Trace, Cause: in.call.Cause,
 	}
 	if r.body != "" {
-		out.Input = json.RawMessage(r.body)
+		out.Input = body
 	}
 	result, err := i.plugins.Invoke(ctx, out)
 	if err != nil {

@@ -36,8 +36,7 @@ func read(call protocol.Call) *params {
 		return p
 	}
 	if len(call.Input) <= shortParams && kindOf(call.Input) == "an object" {
-		p.members = make(map[string]json.RawMessage, 4)
-		protocol.EachMember(call.Input, func(key, value []byte) { p.members[string(key)] = value })
+		p.members = membersOf(call.Input)
 		return p
 	}
 	err := json.Unmarshal(call.Input, &p.members)
@@ -80,12 +79,22 @@ func (p *params) optional(field string) string {
 // object is an object inside, empty where it is absent or null.
 func (p *params) object(field string) *params {
 	inner := &params{call: p.call, path: p.path + field + ".", parent: p}
-	if value := p.raw(field); value != nil {
-		if json.Unmarshal(value, &inner.members) != nil {
-			p.expected(field, "an object")
-		}
+	value := p.raw(field)
+	switch {
+	case value == nil:
+	case kindOf(value) == "an object" && len(value) <= shortParams:
+		inner.members = membersOf(value)
+	case json.Unmarshal(value, &inner.members) != nil:
+		p.expected(field, "an object")
 	}
 	return inner
+}
+
+// membersOf takes a short object apart; its members are parts of it.
+func membersOf(object json.RawMessage) map[string]json.RawMessage {
+	members := make(map[string]json.RawMessage, 4)
+	protocol.EachMember(object, func(key, value []byte) { members[string(key)] = value })
+	return members
 }
 
 // company is what the call is about: the company that it names, else the one in scope.

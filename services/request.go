@@ -64,8 +64,11 @@ var hostsOwn = map[string]bool{
 // headers reads {headers?: {NAME: VALUE}}. Which characters a name and a value may have
 // is checked when they are sent.
 func (p *params) headers() http.Header {
-	in := p.object("headers")
 	header, size := http.Header{"User-Agent": {"airi-host"}}, 0
+	if p.raw("headers") == nil {
+		return header
+	}
+	in := p.object("headers")
 	for _, name := range slices.Sorted(maps.Keys(in.members)) {
 		value, ok := scalarText(in.members[name])
 		if !ok {
