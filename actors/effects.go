@@ -97,7 +97,7 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 	case protocol.Logged:
 		p.host.wireLog(p.h, e)
 	case protocol.Chunk:
-		p.host.drop(p.h, "chunk", "no such route: "+e.Route, 1)
+		p.host.drop(p.h, "chunk", fmt.Sprintf("no such route: %d", e.ID), 1)
 	case protocol.SetTimer:
 		p.setTimer(e)
 	case protocol.StopTimer:

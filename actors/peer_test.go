@@ -129,14 +129,14 @@ func TestPeer_carriesOutEffectsInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := ready(t, Options{}, memory.Options{}, plain{})
 		events := listen(t, f.host, KindChannel|KindWire|KindDropped, nil)
-		f.says("both ways", "emit hello", "drop thing", "progress 1 x", "alive 1", "chunk r")
+		f.says("both ways", "emit hello", "drop thing", "progress 1 x", "alive 1", "chunk 7")
 		f.hears("first", "third")
 		require.Equal(t, []string{
 			"far wire true both ways", "far wire false first", "far channel true second", "far wire false third",
 			"far wire true emit hello", "far channel true hello",
 			"far wire true drop thing", "far drops thing 1 because",
 			"far wire true progress 1 x", "far drops progress 1 nobody follows the call", "far wire true alive 1",
-			"far wire true chunk r", "far drops chunk 1 no such route: r",
+			"far wire true chunk 7", "far drops chunk 1 no such route: 7",
 		}, events.all())
 	})
 }

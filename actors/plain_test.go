@@ -186,7 +186,7 @@ func (d *plainDriver) received(line string, out []protocol.Effect) []protocol.Ef
 		}
 		out = append(out, end)
 	case "chunk":
-		out = append(out, protocol.Chunk{Route: rest})
+		out = append(out, protocol.Chunk{ID: protocol.RouteID(id)})
 	case "drop":
 		out = append(out, protocol.Dropped{What: rest, Detail: "because"})
 	case "log":

@@ -17,6 +17,7 @@
 //	a call to make    ──▶ Invoke     ─┼─▶ Driver.Step ──┼─▶ Serve      (the peer calls the host)
 //	a host's answer   ──▶ Reply      ─┤                 ├─▶ Ran, Offered, Retracted (facts)
 //	an item, a report ──▶ Feed, …    ─┤                 ├─▶ Progress, Fed (what streams)
+//	a route's bytes   ──▶ WriteRoute ─┤                 ├─▶ Chunk, RouteOpened … (see RouteID)
 //	the end           ──▶ Closed     ─┘                 └─▶ Dropped, Fail, SetTimer, …
 //
 // A plugin compiled into the host needs neither: it is a [Program], and a [Port]

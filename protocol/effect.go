@@ -7,8 +7,10 @@ import (
 )
 
 // Effect is what has to be done after an input: one of Send, Complete, Progress,
-// Serve, Fed, FedEnd, Abandon, Ran, Offered, Retracted, Emitted, Logged, Chunk, SetTimer,
-// StopTimer, Dropped, Denied and Fail.
+// Serve, Fed, FedEnd, Abandon, Ran, Offered, Retracted, Emitted, Streamed, Logged,
+// RouteAsked, RouteOpened, RouteRefused, Chunk, RouteWritten, RouteStopped, RouteExited,
+// RouteClosing, RouteEnded, RouteClosed, Retire, SetTimer, StopTimer, Dropped, Denied and
+// Fail. What belongs to a route is told with [RouteID].
 type Effect interface{ effect() }
 
 // Send is a frame to write. Its parts may be the driver's own, and be written over by
@@ -28,6 +30,9 @@ type Complete struct {
 type Progress struct {
 	ID   CallID
 	Item json.RawMessage
+	// Spare tells that the result has all of it again. Where the caller is too slow for
+	// it, the item is dropped and counted, and the call goes on.
+	Spare bool
 }
 
 // Serve is a call that the peer makes: of a host service, or of a capability
@@ -83,11 +88,89 @@ type Logged struct {
 	Meta json.RawMessage
 }
 
-// Chunk is data for a route.
-type Chunk struct {
-	Route string
-	Data  []byte
+// Streamed is something on an event stream of the plugin's: a channel of its own that
+// anybody may listen to, for one tenant.
+type Streamed struct {
+	What StreamPart
+	// Channel names the stream, Scope is the tenant that it is for, "" for none.
+	Channel, Scope string
+	// Item is what a StreamItem carries.
+	Item json.RawMessage
+	// Lost tells that the plugin did not close the stream: it has ended.
+	Lost bool
 }
+
+// StreamPart says what a Streamed is.
+type StreamPart uint8
+
+// The parts of an event stream. Items may come on one that was never opened.
+const (
+	StreamOpen StreamPart = iota + 1
+	StreamItem
+	StreamClose
+)
+
+// RouteAsked tells the plugin's end that the host asks for a route. One AcceptRoute is
+// owed, unless RouteClosing comes first.
+type RouteAsked struct {
+	ID    RouteID
+	Route Route
+}
+
+// RouteOpened tells that the peer has opened a route, and how much may be written to it.
+type RouteOpened struct {
+	ID   RouteID
+	Room Room
+}
+
+// RouteRefused tells that a route was not opened.
+type RouteRefused struct {
+	ID  RouteID
+	Err error
+}
+
+// Chunk is data that came on a route. It is not empty, and whoever receives it owns it.
+type Chunk struct {
+	ID   RouteID
+	Data []byte
+}
+
+// RouteWritten tells that the peer has taken so many writes, of so many bytes.
+type RouteWritten struct {
+	ID     RouteID
+	Writes int
+	Bytes  int
+}
+
+// RouteStopped tells the plugin's end that the program of a route is to be ended.
+type RouteStopped struct{ ID RouteID }
+
+// RouteExited tells how the program at the far end of a route ended. What it still had to
+// say may come behind that, on wires that do not keep the order.
+type RouteExited struct {
+	ID   RouteID
+	Exit Exit
+}
+
+// RouteClosing tells the plugin's end that the host wants a route no more. Its program is
+// to be ended; then one CloseRoute is owed, on which the host waits.
+type RouteClosing struct{ ID RouteID }
+
+// RouteEnded tells that nothing more comes on a route, and nothing more may be written.
+// Err says why, nil where the host's end wanted it so.
+type RouteEnded struct {
+	ID  RouteID
+	Err error
+}
+
+// RouteClosed tells that a route is over for the peer as well, or that the peer is. It is
+// the last of its effects.
+type RouteClosed struct{ ID RouteID }
+
+// Retire asks that the far end is ended by force and not started again by itself: what it
+// did leaves no doubt that it cannot be trusted with its routes. The owner goes on as with
+// any other end, and gives the driver its Closed.
+type Retire struct{ Err error }
 
 // SetTimer asks for a Fired input after a while; a timer that is set again
 // starts anew.
@@ -134,9 +217,21 @@ func (Offered) effect()   {}
 func (Retracted) effect() {}
 func (Emitted) effect()   {}
 func (Logged) effect()    {}
+func (Streamed) effect()  {}
 func (Chunk) effect()     {}
+func (Retire) effect()    {}
 func (SetTimer) effect()  {}
 func (StopTimer) effect() {}
 func (Dropped) effect()   {}
 func (Denied) effect()    {}
 func (Fail) effect()      {}
+
+func (RouteAsked) effect()   {}
+func (RouteOpened) effect()  {}
+func (RouteRefused) effect() {}
+func (RouteWritten) effect() {}
+func (RouteStopped) effect() {}
+func (RouteExited) effect()  {}
+func (RouteClosing) effect() {}
+func (RouteEnded) effect()   {}
+func (RouteClosed) effect()  {}

@@ -35,6 +35,8 @@ func (s Settings) AfterEnd(in Input, out []Effect) []Effect {
 		return append(out, Complete{ID: in.ID, Err: s.ended("not called: " + Clip(in.Call.Key))})
 	case Run:
 		return append(out, Ran{Step: in.Step, Err: s.ended("not run: " + string(in.Step))})
+	case OpenRoute:
+		return append(out, RouteRefused{ID: in.ID, Err: s.ended("not opened: " + string(in.Route.Kind))}, RouteClosed{ID: in.ID})
 	}
 	return out
 }

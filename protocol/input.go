@@ -3,7 +3,9 @@ package protocol
 import "encoding/json"
 
 // Input is what happened to one end of a connection: one of Received, Run,
-// Emit, Invoke, Feed, FeedEnd, Cancel, Report, Reply, Fired and Closed.
+// Emit, Invoke, Feed, FeedEnd, Cancel, Report, Reply, OpenRoute, AcceptRoute, ReadRoute,
+// WriteRoute, TakeRoute, StopRoute, ExitRoute, CloseRoute, Fired and Closed. What belongs
+// to a route is told with [RouteID]; of a route that is over it means nothing.
 type Input interface{ input() }
 
 // Received is a wire message that arrived.
@@ -74,6 +76,49 @@ type Reply struct {
 	Err error
 }
 
+// OpenRoute asks for a route at the far end; see [RouteID] for what follows.
+type OpenRoute struct {
+	ID    RouteID
+	Route Route
+}
+
+// AcceptRoute is the plugin's answer to a RouteAsked: the route is open, or Err says why
+// not.
+type AcceptRoute struct {
+	ID  RouteID
+	Err error
+}
+
+// ReadRoute tells that a route has a reader. What came before it is kept until then,
+// within bounds, at which the route ends.
+type ReadRoute struct{ ID RouteID }
+
+// WriteRoute sends bytes on a route, within its [Room]. A wire of text carries whole
+// characters: a part of one waits for the next write, and what is no UTF-8 becomes U+FFFD.
+type WriteRoute struct {
+	ID   RouteID
+	Data []byte
+}
+
+// TakeRoute tells that the plugin has taken the oldest chunks of a route, so many of them.
+type TakeRoute struct {
+	ID     RouteID
+	Chunks int
+}
+
+// StopRoute asks the far end to end the program of a route.
+type StopRoute struct{ ID RouteID }
+
+// ExitRoute tells the host that the program of a route has ended.
+type ExitRoute struct {
+	ID   RouteID
+	Exit Exit
+}
+
+// CloseRoute ends a route. At the plugin's end it answers a RouteClosing: nothing of the
+// route is left.
+type CloseRoute struct{ ID RouteID }
+
 // Fired is a timer set by SetTimer that has run out.
 type Fired struct{ Timer TimerID }
 
@@ -92,6 +137,15 @@ func (Report) input()   {}
 func (Reply) input()    {}
 func (Fired) input()    {}
 func (Closed) input()   {}
+
+func (OpenRoute) input()   {}
+func (AcceptRoute) input() {}
+func (ReadRoute) input()   {}
+func (WriteRoute) input()  {}
+func (TakeRoute) input()   {}
+func (StopRoute) input()   {}
+func (ExitRoute) input()   {}
+func (CloseRoute) input()  {}
 
 // CallID numbers the host's calls on one connection. The host chooses it and
 // never reuses one while its call is in flight.
