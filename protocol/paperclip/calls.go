@@ -41,6 +41,9 @@ func (d *driver) invoke(now time.Time, in protocol.Invoke, out []protocol.Effect
 		c.invocation = d.newID()
 		r.Invocation = o.invocation.envelope(c.invocation)
 		d.invocations.add(c.invocation, o.invocation)
+		if in.Follows && o.method == methodExecute {
+			d.logs.open(c.invocation, o.invocation.company, in.ID)
+		}
 	}
 	d.calls[d.last] = c
 	d.numbers[in.ID] = d.last
@@ -65,15 +68,19 @@ func (d *driver) forget(n uint64) call {
 	delete(d.calls, n)
 	delete(d.numbers, c.id)
 	d.invocations.end(c.invocation)
+	d.logs.end(c.invocation)
 	return c
 }
 
 // answered takes an answer of the worker to a call or a step.
-func (d *driver) answered(r Response, out []protocol.Effect) []protocol.Effect {
+func (d *driver) answered(now time.Time, r Response, out []protocol.Effect) []protocol.Effect {
 	if string(r.ID) == "null" {
 		return append(out, protocol.Drop(DroppedNoID, string(r.Error)))
 	}
 	n, other := protocol.CallNumber(r.ID)
+	if asked, ok := d.routes.asked[n]; ok {
+		return d.routeAnswered(now, n, asked, r, other, out)
+	}
 	c, isCall := d.calls[n]
 	isStep := d.running.step != "" && d.running.number == n
 	switch {
@@ -113,6 +120,8 @@ func (d *driver) close(in protocol.Closed, out []protocol.Effect) []protocol.Eff
 		c := d.calls[n]
 		out = append(out, protocol.Complete{ID: c.id, Err: d.settings.Lost("the call of "+clip(c.key), in.Err)})
 	}
+	out = d.loseRoutes(in.Err, out)
+	out = d.streams.end(out)
 	out = d.requests.Abandon(out)
 	*d = driver{settings: d.settings, supported: d.supported, closed: true}
 	return out

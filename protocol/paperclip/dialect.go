@@ -13,6 +13,9 @@ type Dialect struct {
 	// Plugin tells what a host has decided about the plugin that a driver is made
 	// for; nil means nothing for all of them. It is called once a connection.
 	Plugin func(protocol.Settings) Plugin
+	// Shared is what the routes of a host's workers have in common; nil gives each worker
+	// a ceiling of its own.
+	Shared *Routes
 	// NewID makes the ids that nobody else gives: of invocations, events, runs
 	// and webhook requests. Nil makes random UUIDs, as the reference host does.
 	NewID func() string
@@ -30,6 +33,10 @@ type Plugin struct {
 	// invocation, from a timer of its own for example; nil stands for none. It is
 	// asked anew each time, so that the answer may change.
 	Proactive func(company string) bool
+	// Limits bound its routes.
+	Limits Limits
+	// Duplex is how its channels carry bytes.
+	Duplex DuplexForm
 	// ValidateConfig has a worker that can tell asked whether it takes the
 	// configuration that it begins with; one that it refuses fails the setup step
 	// with protocol.CodeConfiguration. The reference host asks when a configuration

@@ -22,9 +22,34 @@ const (
 	// DroppedNoID is an answer whose id is null, as a worker gives to a line that
 	// it cannot read.
 	DroppedNoID = "answer-without-id"
-	// DroppedRoute is a frame of a route (execute.log, streams, pseudo-terminals,
-	// duplex channels): there are none.
+	// DroppedRoute is a frame of a pseudo-terminal that is not there, or not for it.
 	DroppedRoute = "route-frame"
+	// DroppedRouteLate is a frame of a route that is over.
+	DroppedRouteLate = "late-route-frame"
+	// DroppedRouteChunk is a chunk of a pseudo-terminal that is none, or too long.
+	DroppedRouteChunk = "route-chunk"
+	// DroppedRouteFault is a chunk of a channel that is malformed.
+	DroppedRouteFault = "route-fault"
+	// DroppedLogStream is a chunk of a log (execute.log) that is of neither stdout nor
+	// stderr; DroppedLogChunk is one that is no text, empty or too long.
+	DroppedLogStream = "log-stream"
+	DroppedLogChunk  = "log-chunk"
+	// DroppedLogInvocation is one that names no invocation; DroppedLogLate names one that
+	// has no log: of a call that is over, or that nobody follows.
+	DroppedLogInvocation = "log-invocation"
+	DroppedLogLate       = "log-late"
+	// DroppedLogCompany is one that came while two companies' commands ran, or after
+	// that; DroppedLogTotal is one beyond what a call may log.
+	DroppedLogCompany = "log-company"
+	DroppedLogTotal   = "log-total"
+	// DroppedStreamInvocation is a notification of an event stream whose invocation is
+	// over; DroppedStreamCompany is one for another company than its invocation's.
+	DroppedStreamInvocation = "stream-invocation"
+	DroppedStreamCompany    = "stream-company"
+	// DroppedStreamName is one without a channel's name, or with one that is too long;
+	// DroppedStreamLimit is an event stream too many.
+	DroppedStreamName  = "stream-name"
+	DroppedStreamLimit = "stream-limit"
 	// DroppedNotification is a notification that means nothing.
 	DroppedNotification = "unknown-notification"
 	// DroppedMeta is a log line's meta that is longer than MaxLog; the line itself
@@ -71,6 +96,9 @@ type driver struct {
 	params []byte
 
 	invocations invocations
+	logs        logRoutes
+	streams     streams
+	routes      routes
 	strays      protocol.Strays
 	// closed is set by the end of the connection.
 	closed bool
@@ -90,6 +118,9 @@ func newDriver(d Dialect, s protocol.Settings) *driver {
 	if d.Plugin != nil {
 		h.plugin = d.Plugin(s)
 	}
+	h.logs = newLogRoutes(h.plugin.Limits.Log)
+	h.streams = newStreams(h.plugin.Limits.Stream)
+	h.routes = newRoutes(d.Shared)
 	if h.newID == nil {
 		h.newID = newUUID
 	}
@@ -123,17 +154,25 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 	case protocol.Reply:
 		return d.reply(in, out)
 	case protocol.Fired:
-		return d.invocations.expire(now, out)
+		return d.fired(now, in.Timer, out)
 	case protocol.Closed:
 		return d.close(in, out)
 	}
-	return out
+	return d.routeStep(now, in, out)
+}
+
+// fired takes a timer that ran out.
+func (d *driver) fired(now time.Time, id protocol.TimerID, out []protocol.Effect) []protocol.Effect {
+	if id == expiryTimer {
+		return d.invocations.expire(now, out)
+	}
+	return d.routeTimer(now, id, out)
 }
 
 func (d *driver) received(now time.Time, m protocol.Message, out []protocol.Effect) []protocol.Effect {
 	switch m := m.(type) {
 	case Response:
-		return d.answered(m, out)
+		return d.answered(now, m, out)
 	case Request:
 		return d.asked(m, out)
 	case Notification:

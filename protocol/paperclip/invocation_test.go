@@ -89,7 +89,7 @@ func TestInvocations_carryTheTrace(t *testing.T) {
 // The recorded host told its handlers what they may act for.
 func TestInvocations_resolveAsRecorded(t *testing.T) {
 	lines := conversations(t, "v824/20-host-call-raw")[0]
-	h := newHostReplay(t, replays["v824/20-host-call-raw"], lines)
+	h := newHostReplay(t, "", replays["v824/20-host-call-raw"], lines)
 	scopes := map[string]string{}
 	for _, l := range lines {
 		h.line(l)

@@ -23,6 +23,12 @@ const (
 	methodLog           = "log"
 	methodResolveSecret = "secrets.resolve"
 	methodSubscribe     = "events.subscribe"
+
+	methodExecute     = "environmentExecute"
+	methodLogChunk    = "execute.log"
+	methodStreamOpen  = "streams.open"
+	methodStreamItem  = "streams.emit"
+	methodStreamClose = "streams.close"
 )
 
 // always are the methods that every worker serves: it looks for a handler by the
@@ -46,18 +52,6 @@ var hooks = []string{
 	"setupTokenPtyOpen", "setupTokenPtyInput", "setupTokenPtyStop", "setupTokenPtyClose",
 	"loginPtyOpen", "loginPtyInput", "loginPtyStop", "loginPtyClose",
 	"duplexChannelOpen", "duplexChannelWrite", "duplexChannelStop", "duplexChannelClose",
-}
-
-// routeNotes are what the notifications of routes begin with.
-var routeNotes = []string{"execute.log", "setupTokenPty.", "loginPty.", "duplexChannel.", "streams."}
-
-func ofRoute(method string) bool {
-	for _, prefix := range routeNotes {
-		if strings.HasPrefix(method, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // isKey tells whether a method looks like a capability's key.

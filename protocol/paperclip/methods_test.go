@@ -27,12 +27,3 @@ func TestHooks_standInTheOrderOfTheSDK(t *testing.T) {
 		}
 	}
 }
-
-func TestMethods_ofRoutes(t *testing.T) {
-	for method, want := range map[string]bool{
-		"execute.log": true, "streams.emit": true, "loginPty.exit": true, "setupTokenPty.output": true, "duplexChannel.data": true,
-		"log": false, "executelog": false, "onEvent": false,
-	} {
-		require.Equal(t, want, ofRoute(method), method)
-	}
-}

@@ -15,11 +15,20 @@ const MaxLog = 16 << 10
 
 // noted takes a notification of the worker's.
 func (d *driver) noted(n Notification, out []protocol.Effect) []protocol.Effect {
-	switch {
-	case n.Method == methodLog:
+	switch n.Method {
+	case methodLog:
 		return logged(n.Params, out)
-	case ofRoute(n.Method):
-		return append(out, protocol.Drop(DroppedRoute, n.Method))
+	case methodLogChunk:
+		return d.logs.take(n, out)
+	case methodStreamOpen:
+		return d.streamed(protocol.StreamOpen, n, out)
+	case methodStreamItem:
+		return d.streamed(protocol.StreamItem, n, out)
+	case methodStreamClose:
+		return d.streamed(protocol.StreamClose, n, out)
+	}
+	if note, ok := routeNotes[n.Method]; ok {
+		return d.routeNoted(note, n, out)
 	}
 	return append(out, protocol.Drop(DroppedNotification, n.Method))
 }

@@ -44,7 +44,6 @@ func TestNotes_logIsBounded(t *testing.T) {
 func TestNotes_countTheRest(t *testing.T) {
 	r := newRig(t, Plugin{}, protocol.Settings{})
 	for method, what := range map[string]string{
-		"execute.log": DroppedRoute, "streams.open": DroppedRoute, "duplexChannel.exit": DroppedRoute,
 		"setupTokenPty.output": DroppedRoute, "loginPty.output": DroppedRoute,
 		"onEvent": DroppedNotification, "config.get": DroppedNotification, "": DroppedNotification,
 	} {

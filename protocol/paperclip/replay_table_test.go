@@ -7,9 +7,8 @@ type replay struct {
 	// host tells that the worker was hand-written and no SDK, so that only the
 	// host's end is replayed.
 	host bool
-	// later tells that it is about routes, which are not there yet: its envelopes
-	// are replayed, and its routes' frames are counted.
-	later bool
+	// routes tells what it has of routes.
+	routes *routeReplay
 	// injected tells that the recorder wrote frames into the worker's input that
 	// no host would write; they are given to our worker and not asked of our host.
 	injected bool
@@ -43,7 +42,7 @@ var replays = map[string]replay{
 	"v824/07-jobs-webhook-api":         {what: "jobs, webhook, HTTP endpoint"},
 	"v824/08-config":                   {what: "validateConfig, configChanged and its guard"},
 	"v824/09-not-implemented":          {what: "-32004, -32601 and -32002 of a plugin without hooks"},
-	"v824/10-environment":              {what: "every environment hook; execute.log is counted", later: true},
+	"v824/10-environment":              {what: "every environment hook, and what environmentExecute logs"},
 	"v824/18-host-calls":               {what: "every service that the recorder had, in scope"},
 	"v824/19-host-call-denials":        {what: "-32001 and -32005 with their texts"},
 	"v824/20-host-call-raw":            {what: "ids of any type, resolving of invocations, codes of thrown errors", host: true, proactive: []string{"company-9"}, differs: map[string]difference{`"m2"`: {noHandler("constructor"), ofObject}, `"m3"`: {noHandler("toString"), ofObject}, `"m4"`: {noHandler("__proto__"), ofObject}, `"m5"`: {noHandler("hasOwnProperty"), ofObject}, `"i6"`: {`{"jsonrpc":"2.0","id":"i6","error":{"code":-32005,"message":"Plugin \"lab.plugin\" is not allowed to perform \"state.get\": requested company \"company-9\" but the current invocation is scoped to company \"company-1\""}}`, ungated}}},
@@ -68,27 +67,27 @@ var replays = map[string]replay{
 	"v824/42-crash-after-good-start":   {what: wasCrashed, host: true},
 	"v824/44-unhandled-rejection":      {what: "answers after a rejection"},
 
-	"v824/11-execute-log-routing":               {what: "the calls", later: true, host: true},
-	"v824/12-execute-log-cross-company":         {what: "the calls", later: true, host: true},
-	"v824/13-setup-token-pty":                   {what: "the calls", later: true},
-	"v824/14-setup-token-pty-edges":             {what: "the calls", later: true, host: true},
-	"v824/15-setup-token-pty-retire":            {what: "the calls", later: true, host: true},
-	"v824/16-streams":                           {what: "the calls", later: true},
-	"v824/17-streams-raw":                       {what: "the calls", later: true, host: true},
-	"v916/50-duplex-sdk":                        {what: "the calls", later: true},
-	"v916/51-duplex-routes":                     {what: "the calls", later: true, host: true},
-	"v916/52-duplex-retire-ack-without-session": {what: "the calls", later: true, host: true},
-	"v916/52-duplex-retire-bad-ack":             {what: "the calls", later: true, host: true},
-	"v916/52-duplex-retire-exit-forged":         {what: "the calls", later: true, host: true},
-	"v916/52-duplex-retire-forged-route":        {what: "the calls", later: true, host: true},
-	"v916/52-duplex-retire-forged-session":      {what: "the calls", later: true, host: true},
-	"v916/52-duplex-retire-missing-route-id":    {what: "the calls", later: true, host: true},
-	"v916/52-duplex-retire-no-ack":              {what: "the calls", later: true, host: true},
-	"v916/53-duplex-bounds":                     {what: "the calls", later: true, host: true},
-	"v916/54-duplex-slots":                      {what: "the calls", later: true, host: true},
-	"v916/55-duplex-worker-exit":                {what: "the calls", later: true, host: true},
-	"v916/60-login-pty-sdk":                     {what: "the calls", later: true},
-	"v916/61-login-pty-routes":                  {what: "the calls", later: true, host: true},
+	"v824/11-execute-log-routing":               {what: "chunks in order, forged, malformed, late, beyond the total; calls that nobody follows", host: true, routes: &routeReplay{limits: Limits{Log: LogLimits{Total: 20}}, nobody: []string{"7"}}},
+	"v824/12-execute-log-cross-company":         {what: "two companies at once, then one company twice", host: true},
+	"v824/13-setup-token-pty":                   {what: "a login, and one that is stopped; a terminal that is closed is not stopped again", routes: &routeReplay{skipped: []string{"6"}}},
+	"v824/14-setup-token-pty-edges":             {what: "forged, too long, too much, batched with the answer; opens that fail", host: true, routes: &routeReplay{limits: Limits{PTY: RouteLimits{Chunk: 8, Total: 10}}}},
+	"v824/15-setup-token-pty-retire":            {what: "a close that is confirmed wrongly", host: true},
+	"v824/16-streams":                           {what: "open, emit, close, by company; what is left open"},
+	"v824/17-streams-raw":                       {what: "the company of a stream, resolved", host: true, proactive: []string{"company-9"}},
+	"v916/50-duplex-sdk":                        {what: "all bytes there and back, exits"},
+	"v916/51-duplex-routes":                     {what: "batched with the answer, before it, answered twice; late frames", host: true},
+	"v916/52-duplex-retire-ack-without-session": {what: "a close that is confirmed without the session", host: true},
+	"v916/52-duplex-retire-bad-ack":             {what: "a close that is confirmed wrongly", host: true},
+	"v916/52-duplex-retire-exit-forged":         {what: "an exit of another session", host: true},
+	"v916/52-duplex-retire-forged-route":        {what: "a chunk of another route", host: true},
+	"v916/52-duplex-retire-forged-session":      {what: "a chunk of another session", host: true},
+	"v916/52-duplex-retire-missing-route-id":    {what: "a chunk of no route", host: true},
+	"v916/52-duplex-retire-no-ack":              {what: "a close that is not confirmed", host: true},
+	"v916/53-duplex-bounds":                     {what: "each bound of a channel", host: true, routes: &routeReplay{perRoute: boundsOfChannels, unread: true, before: beyondBounds}},
+	"v916/54-duplex-slots":                      {what: "routes one after the other", host: true},
+	"v916/55-duplex-worker-exit":                {what: "the end of the worker with two channels open", host: true},
+	"v916/60-login-pty-sdk":                     {what: "a login, and one that is stopped"},
+	"v916/61-login-pty-routes":                  {what: "two at once, one session twice, forged, without a route; too much; an open that is not answered", host: true, routes: &routeReplay{limits: Limits{PTY: RouteLimits{Total: 40}}}},
 }
 
 func noHandler(method string) string {

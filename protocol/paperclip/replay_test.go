@@ -43,7 +43,7 @@ func TestReplay_host(t *testing.T) {
 	for name, r := range replays {
 		t.Run(name, func(t *testing.T) {
 			for _, lines := range conversations(t, name) {
-				h := newHostReplay(t, r, lines)
+				h := newHostReplay(t, name, r, lines)
 				for _, l := range lines {
 					h.line(l)
 				}
@@ -72,21 +72,44 @@ type hostReplay struct {
 	dropped map[string]int
 	calls   protocol.CallID
 	gone    bool
+	name    string
+	proc    int
+
+	// newIDs are ids to be given before the invocation's.
+	newIDs []string
+	// opened counts our routes, named are they by the recorded names, skip the recorded
+	// requests that ours did not make, told what ours told.
+	opened protocol.RouteID
+	named  map[string]protocol.RouteID
+	skip   map[string]bool
+	told   []string
 }
 
-func newHostReplay(t *testing.T, r replay, lines []protocoltest.Line) *hostReplay {
+func newHostReplay(t *testing.T, name string, r replay, lines []protocoltest.Line) *hostReplay {
 	t.Helper()
 	h := &hostReplay{
-		t: t, replay: r,
+		t: t, name: name, replay: r, proc: lines[0].Proc,
 		ids: map[string]string{}, serving: map[string]protocol.Serve{}, waiting: map[string]protocol.CallID{},
-		dropped: map[string]int{},
+		dropped: map[string]int{}, named: map[string]protocol.RouteID{}, skip: map[string]bool{},
 	}
+	if h.routes == nil {
+		h.routes = &routeReplay{}
+	}
+	limits := h.routes.limits
 	unknown := []string{"secrets.write", "constructor", "toString", "__proto__", "hasOwnProperty"}
 	h.d = newDriver(Dialect{
-		NewID: func() string { return h.invocation },
+		NewID: func() string {
+			if len(h.newIDs) > 0 {
+				id := h.newIDs[0]
+				h.newIDs = h.newIDs[1:]
+				return id
+			}
+			return h.invocation
+		},
 		Plugin: func(protocol.Settings) Plugin {
 			return Plugin{
 				Grants:    manifestGrants(t, lines),
+				Limits:    limits,
 				Proactive: func(company string) bool { return !h.gone && slices.Contains(r.proactive, company) },
 				Handles:   func(method string) bool { return !slices.Contains(unknown, method) },
 			}
@@ -122,6 +145,9 @@ func (h *hostReplay) fromWorker(l protocoltest.Line) {
 	h.t.Helper()
 	m := decode(h.t, l.Record())
 	if r, ok := m.(Response); ok {
+		if h.skip[string(r.ID)] {
+			return
+		}
 		if ours, ok := h.ids[string(r.ID)]; ok {
 			r.ID = json.RawMessage(ours)
 		}
@@ -190,6 +216,9 @@ func (h *hostReplay) request(m Request) {
 	theirs := string(m.ID)
 	h.gone = h.gone || h.revoked != "" && h.revoked == theirs
 	h.invocation, _ = text(member(m.Invocation, "id"))
+	if h.routeRequest(theirs, m) {
+		return
+	}
 	ours := fmt.Sprint(h.d.last + 1)
 	h.ids[theirs] = ours
 	m.ID = json.RawMessage(ours)
@@ -210,7 +239,7 @@ func (h *hostReplay) invoke(theirs, ours string, m Request) {
 	h.calls++
 	c := byKind(m)
 	c.Trace, _ = text(member(m.Invocation, "traceparent"))
-	h.step(protocol.Invoke{ID: h.calls, Call: c})
+	h.step(protocol.Invoke{ID: h.calls, Call: c, Follows: m.Method == methodExecute && !slices.Contains(h.routes.nobody, theirs)})
 	h.waiting[ours] = h.calls
 	if slices.Contains(h.cancelled, theirs) {
 		delete(h.waiting, ours)
@@ -296,6 +325,8 @@ func (h *hostReplay) step(in protocol.Input) []protocol.Effect {
 			h.dropped[e.What]++
 		case protocol.Fail:
 			require.NoError(h.t, e.Err)
+		default:
+			h.tell(e)
 		}
 	}
 	return out
@@ -306,13 +337,22 @@ func (h *hostReplay) end() {
 	h.t.Helper()
 	require.Empty(h.t, h.sent)
 	require.Equal(h.t, len(h.waiting), len(h.d.calls))
-	if !h.later { // a route's calls run out of time by themselves
+	if len(h.named) == 0 { // a route's requests run out of time by themselves
 		require.LessOrEqual(h.t, h.dropped[DroppedLate], h.late)
 	}
 	if !h.injected {
 		require.Zero(h.t, h.dropped[DroppedUnknown])
 	}
-	protocoltest.WantLost(h.t, h.d, len(h.waiting))
+	h.unconfirmed()
+	out := h.step(protocol.Closed{})
+	require.Equal(h.t, len(h.waiting), count[protocol.Complete](out))
+	for _, e := range out {
+		if done, ok := e.(protocol.Complete); ok {
+			require.Equal(h.t, protocol.CodeOutcomeUnknown, protocol.CodeOf(done.Err))
+		}
+	}
+	require.Zero(h.t, h.d.routes.shared, "nothing is kept")
+	h.wantTold(h.proc)
 }
 
 var now = protocoltest.Now
