@@ -4,7 +4,7 @@ import "encoding/json"
 
 // Input is what happened to one end of a connection: one of Received, Run,
 // Emit, Invoke, Feed, FeedEnd, Cancel, Report, Reply, OpenRoute, AcceptRoute, ReadRoute,
-// WriteRoute, TakeRoute, StopRoute, ExitRoute, CloseRoute, Fired and Closed. What belongs
+// WriteRoute, TakeRoute, StopRoute, ExitRoute, CloseRoute, Stream, Fired and Closed. What belongs
 // to a route is told with [RouteID]; of a route that is over it means nothing.
 type Input interface{ input() }
 
@@ -119,6 +119,9 @@ type ExitRoute struct {
 // route is left.
 type CloseRoute struct{ ID RouteID }
 
+// Stream puts something on an event stream of the plugin's own; it is for the plugin's end.
+type Stream struct{ Streamed }
+
 // Fired is a timer set by SetTimer that has run out.
 type Fired struct{ Timer TimerID }
 
@@ -146,6 +149,7 @@ func (TakeRoute) input()   {}
 func (StopRoute) input()   {}
 func (ExitRoute) input()   {}
 func (CloseRoute) input()  {}
+func (Stream) input()      {}
 
 // CallID numbers the host's calls on one connection. The host chooses it and
 // never reuses one while its call is in flight.

@@ -21,7 +21,7 @@ func (w *Worker) ask(in Asking, out []protocol.Effect) []protocol.Effect {
 		}})
 	}
 	w.last++
-	w.calls[w.last] = asked{id: in.ID, method: in.Call.Key}
+	w.calls[w.last] = asking{id: in.ID, method: in.Call.Key}
 	w.numbers[in.ID] = w.last
 	params := in.Call.Input
 	if params == nil {
@@ -89,7 +89,7 @@ func (w *Worker) end(cause error, out []protocol.Effect) []protocol.Effect {
 		out = append(out, protocol.Abandon{ID: id})
 		delete(w.tasks, id)
 	}
-	return out
+	return w.routes.end(out)
 }
 
 // afterEnd refuses what still comes; of what would be sent, nothing is.

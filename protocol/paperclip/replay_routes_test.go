@@ -215,20 +215,20 @@ func (h *hostReplay) closeRoute(name string) {
 		h.step(before(r))
 	}
 	switch r.phase {
-	case opening:
+	case routeOpening:
 		h.step(protocol.Fired{Timer: r.timer(openTimer)})
-	case open, exited:
+	case routeOpen, routeExited:
 		h.step(protocol.CloseRoute{ID: id})
-	case closing:
+	case routeClosing:
 	}
-	require.Equal(h.t, closing, r.phase)
+	require.Equal(h.t, routeClosing, r.phase)
 }
 
 // unconfirmed lets the time run out of the closes that were never answered.
 func (h *hostReplay) unconfirmed() {
 	h.t.Helper()
 	for _, r := range h.d.routes.byID {
-		if r.phase == closing {
+		if r.phase == routeClosing {
 			h.step(protocol.Fired{Timer: r.timer(closeTimer)})
 		}
 	}

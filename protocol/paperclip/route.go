@@ -45,14 +45,14 @@ func (w wireRoute) isDuplex() bool { return w == duplexBase64 || w == duplexText
 type routePhase uint8
 
 const (
-	// opening: the worker was asked.
-	opening routePhase = iota
-	// open: it has answered, and its session is bound.
-	open
-	// exited: a login pseudo-terminal whose program has ended. Neither side says more.
-	exited
-	// closing: nothing is passed on any more; the worker is asked to confirm that.
-	closing
+	// routeOpening: the worker was asked.
+	routeOpening routePhase = iota
+	// routeOpen: it has answered, and its session is bound.
+	routeOpen
+	// routeExited: a login pseudo-terminal whose program has ended. Neither side says more.
+	routeExited
+	// routeClosing: nothing is passed on any more; the worker is asked to confirm that.
+	routeClosing
 )
 
 // route is one route of the host's end.
@@ -147,11 +147,11 @@ func (d *driver) routeStep(now time.Time, in protocol.Input, out []protocol.Effe
 			return r.flush(out)
 		}
 	case protocol.WriteRoute:
-		if r := d.routes.byID[in.ID]; r != nil && r.phase == open {
+		if r := d.routes.byID[in.ID]; r != nil && r.phase == routeOpen {
 			return d.writeRoute(now, r, in.Data, out)
 		}
 	case protocol.StopRoute:
-		if r := d.routes.byID[in.ID]; r != nil && r.phase == open {
+		if r := d.routes.byID[in.ID]; r != nil && r.phase == routeOpen {
 			return d.stopRoute(now, r, out)
 		}
 	case protocol.CloseRoute:
@@ -193,7 +193,7 @@ func (v *routes) release(r *route) {
 // quiet tells that a login pseudo-terminal counts no more among those that frames without
 // a name may be for.
 func (v *routes) quiet(r *route) {
-	if r.wire == loginPTY && (r.phase == opening || r.phase == open) {
+	if r.wire == loginPTY && (r.phase == routeOpening || r.phase == routeOpen) {
 		v.logins--
 	}
 }
@@ -219,7 +219,7 @@ func (v *routes) remove(r *route) {
 // endRoute ends a route, once: nothing is passed on any more, and the worker is asked to
 // close it. err is why, nil where the owner wants it so.
 func (d *driver) endRoute(r *route, err error, out []protocol.Effect) []protocol.Effect {
-	if r.phase == closing {
+	if r.phase == routeClosing {
 		return out
 	}
 	out = d.finishRoute(r, err, out)
@@ -233,11 +233,11 @@ func (d *driver) endRoute(r *route, err error, out []protocol.Effect) []protocol
 func (d *driver) finishRoute(r *route, err error, out []protocol.Effect) []protocol.Effect {
 	was := r.phase
 	d.routes.quiet(r)
-	r.phase, r.early, r.earlyExit = closing, nil, nil
+	r.phase, r.early, r.earlyExit = routeClosing, nil, nil
 	if r.wire.isDuplex() {
 		d.routes.release(r)
 	}
-	if was == opening {
+	if was == routeOpening {
 		d.forgetOpen(r)
 		if err == nil {
 			err = d.settings.Fault(protocol.CodeCancelled, "the route was closed before plugin "+d.settings.Plugin+" had opened it")
@@ -284,7 +284,7 @@ func (d *driver) retire(code protocol.Code, why string, out []protocol.Effect) [
 func (d *driver) loseRoutes(cause error, out []protocol.Effect) []protocol.Effect {
 	for _, id := range slices.Sorted(maps.Keys(d.routes.byID)) {
 		r := d.routes.byID[id]
-		if r.phase != closing {
+		if r.phase != routeClosing {
 			out = d.finishRoute(r, d.settings.Lost("the route", cause), out)
 		}
 		out = d.closedRoute(r, out)

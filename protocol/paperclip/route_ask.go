@@ -126,7 +126,7 @@ func (r *route) settle(a routeAsk, out []protocol.Effect) []protocol.Effect {
 	}
 	r.writes--
 	r.unanswered -= a.bytes
-	if r.phase == open {
+	if r.phase == routeOpen {
 		out = append(out, protocol.RouteWritten{ID: r.id, Writes: 1, Bytes: a.bytes})
 	}
 	return out
@@ -176,18 +176,18 @@ func (d *driver) routeTimer(now time.Time, id protocol.TimerID, out []protocol.E
 	}
 	switch routeTimer(uint32(id) % uint32(routeTimers)) {
 	case openTimer:
-		if r.phase == opening {
+		if r.phase == routeOpening {
 			return d.endRoute(r, d.settings.Fault(protocol.CodeTimeout, fmt.Sprintf(
 				"%s was not answered within %s (route open)", wordsOf[r.wire].open, r.limits.Open)), out)
 		}
 	case closeTimer:
-		if r.phase == closing {
+		if r.phase == routeClosing {
 			out = d.retire(protocol.CodeTimeout, fmt.Sprintf(
 				"%s of %s was not confirmed within %s", wordsOf[r.wire].end, r.name, r.limits.Close), out)
 			return d.closedRoute(r, out)
 		}
 	case lifeTimer:
-		if r.phase == open || r.phase == exited {
+		if r.phase == routeOpen || r.phase == routeExited {
 			return d.endRoute(r, d.settings.Fault(protocol.CodeTimeout, fmt.Sprintf(
 				"the route was open for %s, the limit (life)", r.limits.Life)), out)
 		}
@@ -201,7 +201,7 @@ func (d *driver) routeTimer(now time.Time, id protocol.TimerID, out []protocol.E
 // expireWrites gives up waiting for the writes whose time is over.
 func (d *driver) expireWrites(now time.Time, r *route, out []protocol.Effect) []protocol.Effect {
 	r.isArmed = false
-	if r.phase == closing {
+	if r.phase == routeClosing {
 		return out
 	}
 	var next time.Time

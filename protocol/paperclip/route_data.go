@@ -75,9 +75,9 @@ func (d *driver) routeNoted(kind routeNote, n Notification, out []protocol.Effec
 	switch {
 	case r == nil:
 		return append(out, protocol.Drop(DroppedRoute, n.Method))
-	case r.phase == opening:
+	case r.phase == routeOpening:
 		return d.holdTerminal(r, f, out)
-	case r.phase != open:
+	case r.phase != routeOpen:
 		return append(out, protocol.Drop(DroppedRouteLate, n.Method))
 	case string(f.session) != r.session:
 		return append(out, protocol.Drop(DroppedRoute, n.Method))
@@ -106,7 +106,7 @@ func (d *driver) login(f note, out []protocol.Effect) (*route, []protocol.Effect
 		})
 	}
 	for _, r := range v.byName {
-		if r.wire == loginPTY && (r.phase == opening || r.phase == open) {
+		if r.wire == loginPTY && (r.phase == routeOpening || r.phase == routeOpen) {
 			return r, out
 		}
 	}
@@ -120,11 +120,11 @@ func (d *driver) channelNoted(method string, f note, out []protocol.Effect) []pr
 		r := d.routes.byName[string(f.name)]
 		isChannel := r != nil && r.wire.isDuplex()
 		switch {
-		case isChannel && r.phase == open && string(f.session) == r.session:
+		case isChannel && r.phase == routeOpen && string(f.session) == r.session:
 			return d.pass(r, r.read(f), out)
 		case d.routes.isPast(f):
 			return append(out, protocol.Drop(DroppedRouteLate, method))
-		case isChannel && r.phase == opening:
+		case isChannel && r.phase == routeOpening:
 			return d.holdChannel(r, f, out)
 		}
 	}
@@ -267,7 +267,7 @@ func (d *driver) exitRoute(r *route, e protocol.Exit, out []protocol.Effect) []p
 	r.hasExited = true
 	if r.wire == loginPTY {
 		d.routes.quiet(r)
-		r.phase = exited
+		r.phase = routeExited
 		d.routes.release(r)
 	}
 	return append(out, protocol.RouteExited{ID: r.id, Exit: e})
@@ -324,7 +324,7 @@ func (d *driver) replay(r *route, out []protocol.Effect) []protocol.Effect {
 	}
 	for _, one := range early {
 		switch {
-		case r.phase != open:
+		case r.phase != routeOpen:
 			return out
 		case one.session == r.session:
 			out = d.pass(r, one, out)

@@ -234,7 +234,7 @@ func (p *openParams) duplex(params object) (wireRoute, object, error) {
 
 // openAnswered binds a route to the session that the worker has given to it, or ends it.
 func (d *driver) openAnswered(now time.Time, r *route, result json.RawMessage, err error, out []protocol.Effect) []protocol.Effect {
-	if r.phase != opening {
+	if r.phase != routeOpening {
 		return out
 	}
 	session := nonBlank(member(result, "workerSessionId"))
@@ -244,7 +244,7 @@ func (d *driver) openAnswered(now time.Time, r *route, result json.RawMessage, e
 	if err != nil {
 		return d.endRoute(r, err, out)
 	}
-	r.session, r.phase = session, open
+	r.session, r.phase = session, routeOpen
 	out = append(out, protocol.StopTimer{Timer: r.timer(openTimer)}, r.setTimer(lifeTimer, r.limits.Life),
 		protocol.RouteOpened{ID: r.id, Room: protocol.Room{Write: r.limits.Write, Writes: r.limits.Writes, Bytes: r.limits.Unanswered}})
 	return d.replay(r, out)
@@ -278,7 +278,7 @@ var openFailed = [...]string{
 // isBound tells whether a session belongs to a pseudo-terminal already.
 func (v *routes) isBound(session string) bool {
 	for _, r := range v.byName {
-		if r.wire == loginPTY && r.session == session && r.phase != closing {
+		if r.wire == loginPTY && r.session == session && r.phase != routeClosing {
 			return true
 		}
 	}

@@ -10,6 +10,9 @@ import (
 
 // requested takes a request of the host's: it is a task, or answered at once.
 func (w *Worker) requested(r Request, out []protocol.Effect) []protocol.Effect {
+	if m, ok := routeMethods[r.Method]; ok && w.settings.Routes && w.hooks[r.Method] {
+		return w.routeRequested(m, r, out)
+	}
 	if answer, done := w.direct(r); done {
 		out = append(out, protocol.Send{Message: answer})
 		if r.Method == methodShutdown {
@@ -67,11 +70,11 @@ func (w *Worker) notified(n Notification, out []protocol.Effect) []protocol.Effe
 
 func (w *Worker) task(id json.RawMessage, method string, params, invocation json.RawMessage, out []protocol.Effect) []protocol.Effect {
 	w.lastTask++
-	w.tasks[w.lastTask] = pending{id: id, method: method}
 	own, _ := text(member(invocation, "id"))
+	w.tasks[w.lastTask] = pending{id: id, method: method, invocation: own}
 	trace, _ := text(member(invocation, "traceparent"))
 	return append(out, Task{
-		Serve: protocol.Serve{ID: w.lastTask, Call: protocol.Call{
+		Serve: protocol.Serve{ID: w.lastTask, Follows: method == methodExecute, Call: protocol.Call{
 			Key: method, Input: params, Trace: trace,
 			Scope: nonBlank(member(member(invocation, "scope"), "companyId")),
 		}},

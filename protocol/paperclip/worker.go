@@ -19,6 +19,14 @@ type WorkerSettings struct {
 	// MultiCompany tells that the plugin keeps a configuration for each company;
 	// otherwise a second company's configuration is refused with -32006.
 	MultiCompany bool
+	// Routes has the methods of routes among the Hooks served as routes, by
+	// protocol.RouteAsked and what follows. Otherwise they are Tasks as all others.
+	Routes bool
+	// Duplex is how channels carry bytes: base64 unless it is DuplexText.
+	Duplex DuplexForm
+	// Limits bound its routes: what it is sent is cut into chunks of so much, and so many
+	// writes may wait for the program. The other limits are the host's.
+	Limits RouteLimits
 	// MaxPending is how many calls may be in flight in each direction. Zero means
 	// protocol.DefaultMaxPending.
 	MaxPending int
@@ -33,6 +41,10 @@ type WorkerSettings struct {
 //	protocol.Received   a frame of the host's
 //	protocol.Reply      the answer to a Task; of initialize its result is ignored
 //	Asking              a call of the host, from a handler or a timer
+//	protocol.Report     what the command of an environmentExecute writes (protocol.LogChunk)
+//	Streaming           something on an event stream
+//	protocol.AcceptRoute, WriteRoute, TakeRoute, ExitRoute, CloseRoute
+//	                    a route, if the settings have them; see protocol.RouteID
 //	protocol.Cancel     nobody waits for such a call any more
 //	Telling             a notification for the host, such as log
 //	protocol.Closed     the end of standard input: exit with status 0
@@ -41,6 +53,8 @@ type WorkerSettings struct {
 //
 //	protocol.Send       a frame to write
 //	Task                the host wants something; exactly one Reply is owed
+//	protocol.RouteAsked, Chunk, RouteStopped, RouteClosing
+//	                    a route, if the settings have them
 //	protocol.Complete   a call of the host is over
 //	protocol.Ran        of StepStop: shutdown is answered; write what there is and exit
 //	protocol.Dropped    counted as by the host's end
@@ -53,9 +67,12 @@ type Worker struct {
 	tasks    map[protocol.RequestID]pending
 	lastTask protocol.RequestID
 	// calls are the calls of the host in flight by number, numbers the way back.
-	calls   map[uint64]asked
+	calls   map[uint64]asking
 	numbers map[protocol.CallID]uint64
 	last    uint64
+	routes  workerRoutes
+	// streams are the companies of the event streams that are open.
+	streams map[string]string
 
 	// initializing and initialized tell how far initialize is.
 	initializing, initialized bool
@@ -98,10 +115,12 @@ type pending struct {
 	// id is the host's, raw; nil for a notification.
 	id     json.RawMessage
 	method string
+	// invocation is that of the Task.
+	invocation string
 }
 
-// asked is a call of the host that is not answered.
-type asked struct {
+// asking is a call of the host that is not answered.
+type asking struct {
 	id     protocol.CallID
 	method string
 }
@@ -112,8 +131,10 @@ func NewWorker(s WorkerSettings) *Worker {
 		settings: s,
 		hooks:    make(map[string]bool),
 		tasks:    make(map[protocol.RequestID]pending),
-		calls:    make(map[uint64]asked),
+		calls:    make(map[uint64]asking),
 		numbers:  make(map[protocol.CallID]uint64),
+		routes:   newWorkerRoutes(),
+		streams:  make(map[string]string),
 	}
 	for _, h := range s.Hooks {
 		w.hooks[h] = true
@@ -140,11 +161,15 @@ func (w *Worker) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []p
 		}
 	case Telling:
 		return w.tell(in, out)
+	case protocol.Report:
+		return w.report(in, out)
+	case Streaming:
+		return w.stream(in, out)
 	case protocol.Closed:
 		w.closed = true
 		return w.end(in.Err, out)
 	}
-	return out
+	return w.routeStep(in, out)
 }
 
 func (w *Worker) received(m protocol.Message, out []protocol.Effect) []protocol.Effect {
