@@ -39,7 +39,9 @@ func (r rig) step(in protocol.Input) []string {
 		if _, denial := e.(protocol.Denied); denial { // TestGate_tellsWhatItDenies has these
 			continue
 		}
-		lines = append(lines, r.line(e))
+		if line := r.line(e); line != "" {
+			lines = append(lines, line)
+		}
 	}
 	return lines
 }
@@ -70,6 +72,28 @@ func (r rig) line(e protocol.Effect) string {
 		return "timer " + e.After.String()
 	case protocol.Retracted:
 		return "retracted " + e.Key
+	case protocol.Chunk:
+		return fmt.Sprintf("chunk %d %q", e.ID, e.Data)
+	case protocol.RouteOpened:
+		return fmt.Sprintf("opened %d", e.ID)
+	case protocol.RouteRefused:
+		return fmt.Sprintf("refused %d %s", e.ID, outcome(nil, e.Err))
+	case protocol.RouteExited:
+		return fmt.Sprintf("exited %d %s", e.ID, exitLine(e.Exit))
+	case protocol.RouteEnded:
+		return fmt.Sprintf("ended %d %s", e.ID, outcome(nil, e.Err))
+	case protocol.RouteWritten:
+		return fmt.Sprintf("written %d %d %d", e.ID, e.Writes, e.Bytes)
+	case protocol.Retire:
+		return "retire " + outcome(nil, e.Err)
+	case protocol.RouteAsked:
+		return fmt.Sprintf("asked %d %s %s %s", e.ID, e.Route.Kind, e.Route.Scope, e.Route.Params)
+	case protocol.Progress:
+		return fmt.Sprintf("progress %d %s", e.ID, e.Item)
+	case protocol.Streamed:
+		return strings.TrimSpace(fmt.Sprintf("stream %d %s %s %s", e.What, e.Channel, e.Scope, e.Item))
+	case protocol.StopTimer:
+		return "" // TestRoutes_keepTheirPromisesWhateverComes has these
 	default:
 		return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T %v", e, e), "protocol."))
 	}

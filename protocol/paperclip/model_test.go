@@ -104,7 +104,12 @@ func (m *model) step(what string, in protocol.Input) {
 	require.LessOrEqual(m.t, len(m.d.routes.past), 20)
 }
 
-func (m *model) told() string { return strings.Join(m.story[max(0, len(m.story)-40):], "\n") }
+// told is what has happened, should anybody want to know.
+func (m *model) told() fmt.Stringer { return lately{m} }
+
+type lately struct{ *model }
+
+func (l lately) String() string { return strings.Join(l.story[max(0, len(l.story)-40):], "\n") }
 
 func (m *model) check(e protocol.Effect) {
 	switch e := e.(type) {
