@@ -42,6 +42,8 @@ type workerReplay struct {
 	calls protocol.CallID
 	// waiting are the worker's calls in flight, by their ids.
 	waiting map[string]protocol.CallID
+	// executing are the commands that run, by their invocations.
+	executing map[string]protocol.RequestID
 }
 
 func newWorkerReplay(t *testing.T, lines []protocoltest.Line) *workerReplay {
@@ -49,6 +51,7 @@ func newWorkerReplay(t *testing.T, lines []protocoltest.Line) *workerReplay {
 	return &workerReplay{
 		t: t, w: NewWorker(WorkerSettings{Hooks: reportedHooks(lines)}),
 		tasks: map[string]protocol.RequestID{}, waiting: map[string]protocol.CallID{},
+		executing: map[string]protocol.RequestID{},
 	}
 }
 
@@ -89,12 +92,27 @@ func (w *workerReplay) line(l protocoltest.Line) {
 		})
 		w.expect(m)
 	case Notification:
-		w.step(Telling{
-			Emit:       protocol.Emit{Event: protocol.Event{Name: m.Method, Payload: m.Params}},
-			Invocation: nonBlank(m.InvocationID),
-		})
+		w.step(w.telling(m))
 		w.expect(m)
 	}
+}
+
+// telling is what makes our worker notify the host so.
+func (w *workerReplay) telling(m Notification) protocol.Input {
+	invocation := nonBlank(m.InvocationID)
+	for part, method := range streamMethods {
+		if method == m.Method {
+			channel, _ := text(member(m.Params, "channel"))
+			company, _ := text(member(m.Params, "companyId"))
+			return Streaming{Stream: protocol.Stream{Streamed: protocol.Streamed{
+				What: part, Channel: channel, Scope: company, Item: member(m.Params, "event"),
+			}}, Invocation: invocation}
+		}
+	}
+	if task, ok := w.executing[invocation]; ok && m.Method == methodLogChunk {
+		return protocol.Report{ID: task, Item: m.Params}
+	}
+	return Telling{Emit: protocol.Emit{Event: protocol.Event{Name: m.Method, Payload: m.Params}}, Invocation: invocation}
 }
 
 // fromHost gives our worker what the host wrote.
@@ -109,6 +127,9 @@ func (w *workerReplay) fromHost(record []byte) {
 			for _, e := range out {
 				if task, ok := e.(Task); ok {
 					w.tasks[string(m.ID)] = task.ID
+					if task.Follows {
+						w.executing[task.Invocation] = task.ID
+					}
 					require.Equal(w.t, m.Method, task.Call.Key)
 					require.Equal(w.t, companyOf(m.Method, m.Params), task.Call.Scope)
 				}

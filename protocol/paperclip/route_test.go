@@ -391,3 +391,5 @@ func TestRoutes_numbersOfTimersBeginAnew(t *testing.T) {
 	require.Equal(t, uint32(2), r.block)
 	require.Greater(t, r.timer(openTimer), expiryTimer)
 }
+
+func quoted(s string) string { return fmt.Sprintf("%q", s) }

@@ -324,7 +324,10 @@ func (w *Worker) leave(one *workerRoute, out []protocol.Effect) []protocol.Effec
 // confirm answers the close.
 func (w *Worker) confirm(one *workerRoute, out []protocol.Effect) []protocol.Effect {
 	w.routes.remove(one)
-	o := newObject().str("hostRouteId", one.name).optional("workerSessionId", one.session)
+	o := newObject().str("hostRouteId", one.name)
+	if one.wire.isDuplex() {
+		o = o.optional("workerSessionId", one.session)
+	}
 	return append(out, protocol.Send{Message: success(one.closeID, o.done())})
 }
 
