@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -16,5 +18,18 @@ func BenchmarkShape_tool(b *testing.B) {
 		if _, err := ResultOf("tool", "tool:greet", "p", result); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkEachMember is an object with a long text of many lines.
+func BenchmarkEachMember(b *testing.B) {
+	for _, n := range []int{16 << 10, 256 << 10} {
+		data := append(AppendText([]byte(`{"text":`), strings.Repeat("0123456789\n", n/11)), '}')
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				EachMember(data, func(_, _ []byte) {})
+			}
+		})
 	}
 }

@@ -64,16 +64,20 @@ func valueEnd(data []byte, at int) int {
 // stringEnd returns the index of the quote that ends the string whose first one is at
 // an index.
 func stringEnd(data []byte, at int) int {
-	for at++; at < len(data); at++ {
-		next := bytes.IndexByte(data[at:], '"')
-		if next < 0 {
-			break
+	quote := at
+	for at++; at < len(data); {
+		if quote < at { // it is looked for once, however many escapes are before it
+			next := bytes.IndexByte(data[at:], '"')
+			if next < 0 {
+				break
+			}
+			quote = at + next
 		}
-		escape := bytes.IndexByte(data[at:at+next], '\\')
+		escape := bytes.IndexByte(data[at:quote], '\\')
 		if escape < 0 {
-			return at + next
+			return quote
 		}
-		at += escape + 1
+		at += escape + 2
 	}
 	return len(data)
 }

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -18,6 +19,19 @@ func TestMembers_findsWhatIsThere(t *testing.T) {
 	require.Equal(t, want, got)
 	for _, none := range []string{``, ` `, `{}`, ` { } `, `[]`, `7`, `"x"`} {
 		EachMember([]byte(none), func(key, _ []byte) { t.Errorf("%s has a member %q", none, key) })
+	}
+}
+
+// A text is looked at once, however many escapes it has: else this would take minutes.
+func TestMembers_areFoundBehindAnyNumberOfEscapes(t *testing.T) {
+	for _, escape := range []string{`\n`, `\"`, `\\`, `\u000a`} {
+		text := `"` + strings.Repeat(escape, 2<<20) + `"`
+		found := 0
+		EachMember([]byte(`{"a":`+text+`,"b":`+text+`}`), func(_, value []byte) {
+			found++
+			require.Len(t, value, len(text))
+		})
+		require.Equal(t, 2, found)
 	}
 }
 
