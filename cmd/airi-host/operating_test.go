@@ -76,6 +76,16 @@ func TestUnit_isRight(t *testing.T) {
 	command := strings.Fields(s["ExecStart"])
 	require.Equal(t, "/usr/local/bin/airi-host", command[0])
 	wantServes(t, command[1:])
+	require.Equal(t, command[0]+" reload", s["ExecReload"], "the state directory is that of the environment")
+
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating.md"))
+	require.NoError(t, err)
+	for _, step := range []string{
+		"go build -trimpath ./cmd/airi-host\n", "install -m 0755 airi-host /usr/local/bin/\n", "useradd --system --home-dir /var/lib/airi-host ",
+		"install -d -m 0755 " + command[len(command)-1] + "\n", "airi-host ps --state /var/lib/airi-host\n",
+	} {
+		require.Contains(t, string(page), step, "what the unit needs is there before it is started")
+	}
 
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -84,7 +94,7 @@ func TestUnit_isRight(t *testing.T) {
 	host, err := exec.LookPath("airi-host")
 	require.NoError(t, err)
 	unit := filepath.Join(t.TempDir(), "airi-host.service")
-	require.NoError(t, os.WriteFile(unit, []byte(strings.Replace(string(text), command[0], host, 1)), 0o600))
+	require.NoError(t, os.WriteFile(unit, []byte(strings.ReplaceAll(string(text), command[0], host)), 0o600))
 	out, err := exec.Command(analyze, "verify", "--man=no", unit).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.NotContains(t, string(out), "airi-host.service")
@@ -104,6 +114,12 @@ func TestDockerfile_isRight(t *testing.T) {
 	require.Equal(t, []string{"airi-host", "ps"}, list("HEALTHCHECK"))
 	require.Contains(t, string(text), "STOPSIGNAL SIGTERM\n")
 	wantServes(t, list("CMD"))
+	for _, mounted := range regexp.MustCompile(`"\$PWD/([^":]+):/plugins/`).FindAllSubmatch(text, -1) {
+		manifests, err := filepath.Glob(filepath.Join("..", "..", string(mounted[1]), "plugin.json"))
+		require.NoError(t, err)
+		require.Len(t, manifests, 1, "%s: a plugin in Go or JavaScript, which needs nothing else in the image", mounted[1])
+	}
+	require.NotContains(t, string(text), "testdata/plugins:/plugins", "some of them are built when they start")
 	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
 	require.NoError(t, err)
 	release := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)
