@@ -127,9 +127,11 @@ func (c *cli) showLogs(ctx context.Context, o logsOptions) error {
 		if err != nil {
 			return err
 		}
-		if _, never := os.Stat(kept); never == nil {
-			return c.printLogs(kept, o)
+		if _, never := os.Stat(kept); never != nil {
+			return &protocol.Error{Code: protocol.CodeNotFound, Message: fmt.Sprintf(
+				"no host runs here (%s), and no logs are in %s: name the state directory of a host with --state, or where its logs are with --from", dir, kept)}
 		}
+		return c.printLogs(kept, o)
 	}
 	return c.follow(ctx, o.follow, func(ctx context.Context, host *admin.Client) error {
 		show, err := c.lineShower(ctx, host)
