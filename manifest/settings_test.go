@@ -92,7 +92,7 @@ func TestParseSettings_wholeFile(t *testing.T) {
 			History: 5, ConfigurationBytes: 6, Grants: 7, Subscriptions: 8, Runs: 9, RunAge: 720 * time.Hour,
 			Audit: 10, AuditAge: MaxAge, AuditBytes: 11, Entities: 12, EntityBytes: 13, EntityAnswer: 14,
 		},
-		Jobs:     JobSettings{SkipMissed: true, Limit: time.Minute, AtOnce: 1, Jobs: 2, Drain: time.Second},
+		Jobs:     JobSettings{SkipMissed: true, Limit: time.Minute, AtOnce: 1, PerPlugin: 3, Jobs: 2, Drain: time.Second},
 		Folders:  FolderLimits{FileBytes: 1, Files: 2, Bytes: 3, AtOnce: 4},
 		Services: ServiceSettings{Activities: 1, Secrets: 2, Series: 3, States: 4, ProviderTimeout: time.Second},
 		Queues:   QueueSettings{Events: 1, Frames: 2, LogLines: 3, Bytes: 4},

@@ -129,8 +129,9 @@ type JobSettings struct {
 	SkipMissed bool
 	// Limit is for one run, Drain for those that run when the host stops.
 	Limit, Drain time.Duration
-	// AtOnce is how many run at a time, Jobs how many are followed, of all plugins.
-	AtOnce, Jobs int
+	// AtOnce is how many run at a time, Jobs how many are followed, of all plugins;
+	// PerPlugin is how many of one run at a time.
+	AtOnce, PerPlugin, Jobs int
 }
 
 // FolderLimits are what plugins may do in the folders that are declared for them.

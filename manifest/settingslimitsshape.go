@@ -83,6 +83,7 @@ var jobsShape = shape[JobSettings]{fields: []field[JobSettings]{
 	{"skipMissed", "", truth(func(s *JobSettings) *bool { return &s.SkipMissed })},
 	{"limit", "", timeout(func(s *JobSettings) *time.Duration { return &s.Limit })},
 	{"atOnce", "", count(func(s *JobSettings) *int { return &s.AtOnce })},
+	{"perPlugin", "", count(func(s *JobSettings) *int { return &s.PerPlugin })},
 	{"jobs", "", count(func(s *JobSettings) *int { return &s.Jobs })},
 	{"drain", "", timeout(func(s *JobSettings) *time.Duration { return &s.Drain })},
 }}

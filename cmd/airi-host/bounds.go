@@ -128,7 +128,7 @@ func (s *settings) store() store.Options {
 // jobs says how jobs run by their schedules.
 func (s *settings) jobs(log *slog.Logger) jobs.Options {
 	j := s.Jobs
-	return jobs.Options{SkipMissed: j.SkipMissed, Limit: j.Limit, AtOnce: j.AtOnce, Jobs: j.Jobs, Drain: j.Drain, Log: log}
+	return jobs.Options{SkipMissed: j.SkipMissed, Limit: j.Limit, AtOnce: j.AtOnce, PerPlugin: j.PerPlugin, Jobs: j.Jobs, Drain: j.Drain, Log: log}
 }
 
 // http says what plugins' requests may do.

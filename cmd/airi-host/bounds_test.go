@@ -278,7 +278,7 @@ var reached = map[string]reach{
 	"jobs.Options": {
 		func(s *settings) any { return s.jobs(nil) },
 		map[string]string{
-			"SkipMissed": "jobs.skipMissed", "Limit": "jobs.limit", "AtOnce": "jobs.atOnce", "Jobs": "jobs.jobs", "Drain": "jobs.drain",
+			"SkipMissed": "jobs.skipMissed", "Limit": "jobs.limit", "AtOnce": "jobs.atOnce", "PerPlugin": "jobs.perPlugin", "Jobs": "jobs.jobs", "Drain": "jobs.drain",
 		},
 		map[string]string{"Log": wired, "Deaf": wired, "Now": "is for tests"},
 	},

@@ -24,7 +24,8 @@
 //
 //	due while one of the same job    is left out, remembered as [Skipped] and counted,
 //	  has not ended                  whoever began the one before
-//	due while too many others run    waits for one of them to end
+//	due while too many others run,   waits for one of them to end; plugins of which
+//	  or of the same plugin            fewer run go first
 //	missed, since the host or the    runs once as soon as the plugin is back, however
 //	  plugin was down                many were missed; not at all with Options.SkipMissed
 //	due by a clock that was set      is followed from the new time on; nothing runs twice

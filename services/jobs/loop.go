@@ -137,10 +137,14 @@ func (s *Scheduler) begin(all []turn) (overlapping []turn) {
 
 // admit begins what waits while there is room. The lock is held.
 func (s *Scheduler) admit() {
-	for len(s.waiting) > 0 && s.running < s.limits.AtOnce {
-		t := s.waiting[0]
-		s.waiting = s.waiting[1:]
-		s.running++
+	for s.running < s.limits.AtOnce {
+		i := s.next()
+		if i < 0 {
+			return
+		}
+		t := s.waiting[i]
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+		s.occupy(t.id)
 		s.runs.Go(func() {
 			_ = s.run(s.life, t) // it is remembered
 			s.finish(t.id)
@@ -153,6 +157,27 @@ func (s *Scheduler) finish(id name) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running--
+	if s.busy[id.plugin]--; s.busy[id.plugin] == 0 {
+		delete(s.busy, id.plugin)
+	}
 	delete(s.active, id)
 	s.admit()
+}
+
+// next is who of those that wait is to begin: of the plugins of which the fewest jobs run,
+// the one that has waited longest; -1 if none may. The lock is held.
+func (s *Scheduler) next() int {
+	found, least := -1, s.limits.PerPlugin
+	for i, t := range s.waiting {
+		if busy := s.busy[t.id.plugin]; busy < least {
+			found, least = i, busy
+		}
+	}
+	return found
+}
+
+// occupy counts a run that begins. The lock is held.
+func (s *Scheduler) occupy(id name) {
+	s.running++
+	s.busy[id.plugin]++
 }

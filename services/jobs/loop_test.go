@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol"
 )
 
 func TestRun_isLeftOutWhileTheOneBeforeHasNotEnded(t *testing.T) {
@@ -35,7 +37,7 @@ func TestRun_isLeftOutAfterItsJobWasSetAnewToo(t *testing.T) {
 }
 
 func TestRun_waitsWhileTooManyOthersRun(t *testing.T) {
-	inBubble(t, Options{AtOnce: 2}, func(b *bench) {
+	inBubble(t, Options{AtOnce: 2, PerPlugin: 2}, func(b *bench) {
 		b.runsTake(40 * time.Second)
 		b.set("p", Job{"a", "* * * * *"}, Job{"b", "* * * * *"}, Job{"c", "* * * * *"}, Job{"d", "1 * * * *"}, Job{"e", "1 * * * *"})
 		b.pass(61 * time.Second)
@@ -45,6 +47,36 @@ func TestRun_waitsWhileTooManyOthersRun(t *testing.T) {
 		require.EqualValues(t, 1, b.Stats().Skipped, "c has not ended")
 		b.pass(time.Second)
 		require.Equal(t, 3, b.Stats().Waiting, "e, and a and b again")
+	})
+}
+
+func TestRun_aPluginWhoseJobsDoNotEndKeepsNoOtherWaiting(t *testing.T) {
+	inBubble(t, Options{AtOnce: 3}, func(b *bench) {
+		b.runsTake(230 * time.Second)
+		b.set("endless", Job{"a", "* * * * *"}, Job{"b", "* * * * *"}, Job{"c", "* * * * *"}, Job{"d", "* * * * *"})
+		b.set("p", Job{"a", "* * * * *"})
+		b.set("q", Job{"a", "* * * * *"})
+		b.pass(61 * time.Second)
+		b.wantCalls("1m0s endless job:a"+byTimer, "1m0s p job:a"+byTimer, "1m0s q job:a"+byTimer)
+		require.Equal(t, 3, b.Stats().Waiting)
+		b.pass(230 * time.Second)
+		b.wantCalls("4m50s endless job:b"+byTimer, "4m50s endless job:c"+byTimer)
+		require.Equal(t, 2, b.Stats().Running, "one is kept for others")
+	})
+}
+
+func TestTrigger_isRefusedWhereThePluginsJobsDoNotEnd(t *testing.T) {
+	inBubble(t, Options{AtOnce: 3, PerPlugin: 1}, func(b *bench) {
+		b.runsTake(100 * time.Second)
+		b.set("p", Job{"a", "* * * * *"}, Job{Key: "byHand"})
+		b.set("q", Job{Key: "byHand"})
+		b.pass(61 * time.Second)
+		b.wantCalls("1m0s p job:a" + byTimer)
+		_, err := b.Trigger(b.t.Context(), "p", "byHand")
+		wantFault(t, err, protocol.CodeOverloaded, "job byHand: 1 jobs of the plugin run, and no more of one may at a time: try again later")
+		_, err = b.Trigger(b.t.Context(), "q", "byHand")
+		require.NoError(t, err)
+		b.wantCalls("1m1s q job:byHand" + byHand)
 	})
 }
 

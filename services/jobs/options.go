@@ -16,6 +16,9 @@ type Options struct {
 	// AtOnce is how many jobs run at a time, of all plugins; 0 means 10, as in
 	// Paperclip. What is due then waits, one run of each job.
 	AtOnce int
+	// PerPlugin is how many of these may be of one plugin, so that one whose runs do not end
+	// keeps no other's from beginning; 0 means half of AtOnce, rounded up.
+	PerPlugin int
 	// Jobs is how many jobs are followed, of all plugins; 0 means 10,000.
 	Jobs int
 	// Drain is how long runs may go on once the scheduler stops; 0 means 10 s.
@@ -46,6 +49,7 @@ const (
 func (o Options) withDefaults() Options {
 	setDefault(&o.Limit, 5*time.Minute)
 	setDefault(&o.AtOnce, 10)
+	setDefault(&o.PerPlugin, (o.AtOnce+1)/2)
 	setDefault(&o.Jobs, 10_000)
 	setDefault(&o.Drain, 10*time.Second)
 	if o.Deaf == nil {

@@ -77,9 +77,11 @@ func (s *Scheduler) take(id name) error {
 		return fault(protocol.CodeOverloaded, id.plugin, "job %s: the run before it has not ended: try again when it has", id.key)
 	case s.running >= s.limits.AtOnce:
 		return fault(protocol.CodeOverloaded, id.plugin, "job %s: %d jobs run, and no more may at a time: try again later", id.key, s.running)
+	case s.busy[id.plugin] >= s.limits.PerPlugin:
+		return fault(protocol.CodeOverloaded, id.plugin, "job %s: %d jobs of the plugin run, and no more of one may at a time: try again later", id.key, s.busy[id.plugin])
 	}
 	s.active[id] = struct{}{}
-	s.running++
+	s.occupy(id)
 	s.runs.Add(1)
 	return nil
 }

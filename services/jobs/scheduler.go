@@ -38,6 +38,7 @@ type Scheduler struct {
 	active  map[name]struct{} // running or waiting, known still or not
 	waiting []turn            // for one of the running to end; one of a job
 	running int
+	busy    map[string]int // how many of the running are a plugin's
 	open    bool           // until Run ends
 	runs    sync.WaitGroup // counts while open alone
 	stats   Stats
@@ -59,7 +60,7 @@ func New(runner Runner, store Store, o Options) *Scheduler {
 	return &Scheduler{
 		life: life, giveUp: giveUp, runner: runner, store: store, limits: o.withDefaults(),
 		wake: make(chan struct{}, 1), open: true,
-		jobs: map[name]*job{}, active: map[name]struct{}{},
+		jobs: map[name]*job{}, active: map[name]struct{}{}, busy: map[string]int{},
 	}
 }
 

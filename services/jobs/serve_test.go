@@ -51,7 +51,7 @@ func TestServe_isARunOfTheJob(t *testing.T) {
 }
 
 func TestServe_keepsToTheRules(t *testing.T) {
-	inBubble(t, Options{AtOnce: 2, Drain: time.Second}, func(b *bench) {
+	inBubble(t, Options{AtOnce: 2, PerPlugin: 2, Drain: time.Second}, func(b *bench) {
 		b.runsTake(time.Hour)
 		b.set("p", Job{"a", "1 * * * *"})
 		ended := make(chan error, 1)
