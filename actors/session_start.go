@@ -20,9 +20,12 @@ func (s *session) onInitialize(m initialize) {
 	case m.starts && s.end == living && s.phase == lifecycle.Loading: // it goes on once it is loaded
 		s.settleReplies, s.resume = append(s.settleReplies, m.reply), &m.opts
 		return
-	case !m.starts || s.end != failing:
+	case !m.starts || s.end == living:
 	case s.phase == lifecycle.Failed:
 		reply(m.reply, s.why)
+		return
+	case s.phase == lifecycle.Stopped:
+		reply(m.reply, errStopped(s.h.Plugin))
 		return
 	default: // it is about to be told
 		s.settleReplies = append(s.settleReplies, m.reply)

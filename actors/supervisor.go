@@ -156,9 +156,9 @@ func (p *supervisor) onBegin(m begin) {
 	}
 	restarts := p.next != nil && p.next.restart
 	if !restarts && (p.next != nil || p.current != nil && !isOver(p.current.phaseNow())) {
-		m.answer(nil, fmt.Errorf(
+		m.answer(nil, failure(protocol.CodeInvalid, p.name, fmt.Sprintf(
 			"plugin %s is already loaded as %s from %s: stop that first, or give %s another name",
-			p.name, p.current.Session, place(p.current.man), place(m.man)))
+			p.name, p.current.Session, place(p.current.man), place(m.man))))
 		return
 	}
 	if m.start == nil || !m.start.Resume {

@@ -136,23 +136,33 @@ func (r *roster) reread(plugin string) (*manifest.Manifest, error) {
 	}
 	found := manifest.Discover([]string{old.File}, r.opts)
 	if err := found.Problems.Err(); err != nil {
-		return nil, fmt.Errorf("plugin %s was left as it is, its manifest has problems: %w", plugin, err)
+		return nil, leftAsItIs(plugin, ", its manifest has problems: "+err.Error())
 	}
 	if len(found.Manifests) != 1 || found.Manifests[0].PluginName() != plugin {
-		return nil, fmt.Errorf("plugin %s was left as it is: %s is not its manifest any more", plugin, old.File)
+		return nil, leftAsItIs(plugin, ": "+old.File+" is not its manifest any more")
 	}
 	r.put(found.Manifests[0])
 	r.see(found.Manifests[0])
 	return found.Manifests[0], nil
 }
 
-// start starts a plugin that is stopped.
+// leftAsItIs is what whoever asks for a plugin to be started has to mend first.
+func leftAsItIs(plugin, why string) error {
+	return &protocol.Error{Code: protocol.CodeInvalid, Plugin: plugin, Message: "plugin " + plugin + " was left as it is" + why}
+}
+
+// start starts a plugin that is stopped, by now: who had the turn before may have started
+// it.
 func (h *house) start(ctx context.Context, plugin string) (actors.SessionInfo, error) {
 	release, err := h.roster.hold(ctx, plugin)
 	if err != nil {
 		return actors.SessionInfo{}, err
 	}
 	defer release()
+	if now, stands := h.standing(plugin); stands && h.runs(plugin) {
+		return now, &protocol.Error{Code: protocol.CodeInvalid, Plugin: plugin, Message: fmt.Sprintf(
+			"plugin %s is not stopped: it is %s (%s); to start it anew, reload it", plugin, now.Phase, now.ID)}
+	}
 	m, err := h.roster.reread(plugin)
 	if err != nil {
 		return actors.SessionInfo{}, err

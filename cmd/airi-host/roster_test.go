@@ -39,10 +39,12 @@ func TestRoster_readsManifestsAnew(t *testing.T) {
 	write("a", `, "airi-host": {"skope": "acme"}`)
 	_, err = r.reread("a")
 	require.ErrorContains(t, err, "plugin a was left as it is, its manifest has problems: ")
+	require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(err))
 	require.ErrorContains(t, err, "airi-host.skope")
 	write("b", "")
 	_, err = r.reread("a")
 	require.EqualError(t, err, "plugin a was left as it is: "+file+" is not its manifest any more")
+	require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(err))
 	require.Same(t, m, r.get("a"))
 
 	_, err = r.reread("nobody")
@@ -121,6 +123,24 @@ func TestHouse_reloadsAsOftenAsItIsAsked(t *testing.T) {
 		require.NoError(t, <-failed)
 	}
 	require.Len(t, setups, 21)
+}
+
+func TestHouse_startsWhatIsStoppedAlone(t *testing.T) {
+	h, _ := rosterHouse(t, func(*state) {})
+	starts := make(chan error, 2)
+	for range 2 {
+		go func() {
+			_, err := h.start(t.Context(), "p")
+			starts <- err
+		}()
+	}
+	one, two := <-starts, <-starts
+	if one != nil {
+		one, two = two, one
+	}
+	require.NoError(t, one)
+	require.EqualError(t, two, "plugin p is not stopped: it is ready (plugin-session-0); to start it anew, reload it")
+	require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(two))
 }
 
 func TestHouse_startsNothingThatIsDisabled(t *testing.T) {
