@@ -119,3 +119,10 @@ func TestAcquire_namesAPathThatIsNoDirectory(t *testing.T) {
 	require.ErrorContains(t, err, file)
 	require.ErrorContains(t, err, "state directory")
 }
+
+func TestAcquire_namesALockThatIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, LockName), 0o700))
+	_, err := Acquire(dir)
+	require.EqualError(t, err, filepath.Join(dir, LockName)+": expected the lock of the state directory, found what is no regular file: move it away")
+}
