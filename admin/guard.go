@@ -111,12 +111,16 @@ func quoted(s string) string {
 // that its user typed.
 func isForeign(site string) bool { return site != "" && site != "none" && site != "same-origin" }
 
-// knows compares tokens in a time that says nothing of them.
+// knows compares tokens in a time that says nothing of them. The name of the scheme is of
+// any case, as everywhere in HTTP.
 func (g Guard) knows(authorization string) bool {
 	if g.Token == "" {
 		return true
 	}
-	token, _ := strings.CutPrefix(authorization, "Bearer ")
+	token := authorization
+	if scheme, rest, ok := strings.Cut(authorization, " "); ok && strings.EqualFold(scheme, "Bearer") {
+		token = rest
+	}
 	given, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.Token))
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }

@@ -89,6 +89,7 @@ func TestGuard_asksForTheToken(t *testing.T) {
 				status        int
 			}{
 				{"Bearer " + token, 200},
+				{"bearer " + token, 200},
 				{token, 200},
 				{"Bearer " + token + "x", 401},
 				{"Bearer ", 401},
