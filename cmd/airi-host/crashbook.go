@@ -19,6 +19,9 @@ type crashBook struct {
 	db  *store.DB
 	log *slog.Logger
 
+	// keeping is held while something is written: who forgets a plugin waits for that.
+	keeping sync.Mutex
+
 	mu      sync.Mutex
 	known   map[string]actors.CrashRecord
 	changed map[string]bool
@@ -71,11 +74,13 @@ func (b *crashBook) Remember(plugin string, r actors.CrashRecord) {
 	b.signal()
 }
 
-// forget drops what is known of a plugin, whose row in the store is gone.
+// forget drops what is known of a plugin, whose row in the store goes then.
 func (b *crashBook) forget(plugin string) {
 	if b == nil {
 		return
 	}
+	b.keeping.Lock()
+	defer b.keeping.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.known, plugin)
@@ -118,9 +123,14 @@ func (b *crashBook) write() {
 	}
 }
 
-// keep writes what is known of a plugin. What cannot be kept is told; the next change of
-// the plugin tries again.
+// keep writes what is known of a plugin, unless that was forgotten. What cannot be kept is
+// told; the next change of the plugin tries again.
 func (b *crashBook) keep(plugin string, r actors.CrashRecord) {
+	b.keeping.Lock()
+	defer b.keeping.Unlock()
+	if !b.knows(plugin) {
+		return
+	}
 	ctx, cancel := context.WithTimeout(b.live, keepTime)
 	defer cancel()
 	err := b.db.SetCrashes(ctx, plugin, store.Crashes{
@@ -129,6 +139,13 @@ func (b *crashBook) keep(plugin string, r actors.CrashRecord) {
 	if err != nil {
 		b.log.Warn("how a plugin crashed is not kept for the next host", "plugin", plugin, "error", err)
 	}
+}
+
+func (b *crashBook) knows(plugin string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, known := b.known[plugin]
+	return known
 }
 
 // roundUp gives a time in whole milliseconds, as the store has them, and not before it.
