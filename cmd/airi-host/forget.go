@@ -96,6 +96,7 @@ func (c *cli) forgetHere(ctx context.Context, plugin, company string) (gone admi
 // written goes, too.
 func (s *state) forget(ctx context.Context, plugin, company string, logs logRemover) (gone admin.Forgotten, err error) {
 	gone = admin.Forgotten{Plugin: plugin, Company: company, Enabled: s.disabled.has(plugin)}
+	s.trail.Forget(plugin, company)
 	if err := s.trail.Flush(ctx); err != nil {
 		return gone, err
 	}

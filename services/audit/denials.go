@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/airi-host/airi-host/services"
@@ -71,7 +72,7 @@ func (t *Trail) Deny(r services.Record) {
 func (t *Trail) turn(b *burst) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
+	if t.closed || t.bursts[b.plugin] != b {
 		return
 	}
 	if t.tell(b) == 0 {
@@ -80,6 +81,29 @@ func (t *Trail) turn(b *burst) {
 	}
 	b.window = min(2*b.window, t.o.MaxWindow)
 	b.timer.Reset(b.window)
+}
+
+// Forget has no more told of what a plugin was denied, or was for a company, the other of the
+// two being "": the records that are kept already are the auditor's to remove.
+func (t *Trail) Forget(plugin, company string) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if b := t.bursts[plugin]; b != nil && plugin != "" {
+		b.timer.Stop()
+		delete(t.bursts, plugin)
+	}
+	if company == "" {
+		return
+	}
+	for _, b := range t.bursts {
+		maps.DeleteFunc(b.kinds, func(k kind, _ *repeats) bool { return k.company == company })
+		if b.other.Company == company {
+			b.others = 0
+		}
+	}
 }
 
 // tell has the numbers of a window kept, and makes room for the next one; it returns how

@@ -261,3 +261,27 @@ func TestTrail_ofNobodyKeepsNothing(t *testing.T) {
 	trail.Close(t.Context())
 	require.Zero(t, trail.Counts())
 }
+
+// What was denied a plugin that is forgotten makes no record behind that.
+func TestTrail_forgetsWhatItCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := keep(t, &book{}, Options{Kinds: 1})
+		denial := func(plugin, company, what string) services.Record {
+			return services.Record{Plugin: plugin, Company: company, Action: "denied", EntityID: what, Message: what}
+		}
+		for _, r := range []services.Record{denial("a", "acme", "x"), denial("b", "acme", "x"), denial("c", "", "x")} {
+			b.Deny(r)
+			b.Deny(r)
+		}
+		b.Deny(denial("c", "acme", "y")) // of a kind that is one too many
+		b.Forget("a", "")
+		b.Forget("", "acme")
+		b.Forget("nobody", "")
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		require.EqualValues(t, 4, b.Counts().Written, "the first ones, and the number of c's")
+		b.Close(t.Context())
+		b.Forget("c", "")
+		(*Trail)(nil).Forget("a", "")
+	})
+}
