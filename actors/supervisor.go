@@ -199,6 +199,12 @@ func place(m *manifest.Manifest) string {
 // spawn makes a session; old is the one that it succeeds, if any, which is
 // forgotten in the same moment, so that the plugin has always one.
 func (p *supervisor) spawn(m begin, old *handle) {
+	whole := false
+	defer func() {
+		if !whole {
+			p.unmake(old)
+		}
+	}()
 	h := p.host.newHandle(m.man)
 	h.sup, h.crashes = p.self, p.crashes
 	h.self = p.host.sys.spawn(func(self *ref) behavior {
@@ -211,6 +217,7 @@ func (p *supervisor) spawn(m begin, old *handle) {
 		h.self.stop()
 		p.refused(old)
 		m.answer(nil, err)
+		whole = true
 		return
 	}
 	p.current, p.last, p.heirTo = h, m, ""
@@ -227,6 +234,20 @@ func (p *supervisor) spawn(m begin, old *handle) {
 	}
 	h.self.tell(next)
 	m.answer(h, nil)
+	whole = true
+}
+
+// unmake clears up after a panic in spawn: a session that is known ends as any other, and is
+// told of as such; one that is not leaves its predecessor, whose offers go.
+func (p *supervisor) unmake(old *handle) {
+	if p.current == nil {
+		p.refused(old)
+		return
+	}
+	if old != nil {
+		old.setComeback(noComeback, time.Time{})
+	}
+	p.current.self.tell(stop{reply: make(chan error, 1)})
 }
 
 // fire moves the worker; a fact of a session that is not the current one is late.
