@@ -9,6 +9,9 @@
 //	airi-host start, stop, reload command single plugins of the running host
 //	airi-host enable, disable     the same, for its next starts, too
 //	airi-host config              look at plugins' configurations, and change them
+//	airi-host approve, audit      what plugins are permitted, were denied, and what was done by hand
+//	airi-host jobs                when plugins' jobs are due, and what became of their runs
+//	airi-host forget              remove what is kept of a plugin, or for a company
 //	airi-host lifecycle           print the state machines that the code runs
 //
 // Results go to standard output, logs and errors to standard error. With --output
@@ -29,7 +32,8 @@
 //	           screen painted anew
 //	start    ─ all plugins side by side, until each is ready or has failed, or the
 //	           start limit
-//	serve    ─ until SIGINT, SIGTERM or SIGHUP; with --once not at all
+//	serve    ─ until SIGINT, SIGTERM or, where there is a terminal, SIGHUP, at which a
+//	           service reads its settings again; with --once not at all
 //	shutdown ─ dependents before what they require, within the drain time; a second
 //	           signal kills what is left, a third one ends the host as it stands
 //
