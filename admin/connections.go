@@ -146,7 +146,9 @@ func working(next http.Handler) http.Handler {
 			c.await(time.Now())
 		}()
 		if r.ContentLength != 0 {
-			r.Body = &body{r.Body, c, time.Now()}
+			own := *r // the server has to know its body again: else it waits for much that nobody reads before it answers
+			own.Body = &body{r.Body, c, time.Now()}
+			r = &own
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -81,10 +81,7 @@ func (e *endpoints) serve(w http.ResponseWriter, r *http.Request, g Guard, below
 	to, err := e.find(r.Method, below)
 	public := err == nil && to.public && !e.Closed
 	if f, refused := g.endpointRefusal(r, public, err == nil); refused {
-		if f.Code == codeUnauthorized {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-		}
-		answerFailure(w, f)
+		refuse(w, r, f)
 		return
 	}
 	if g.crossed(w, r, strings.Join(append(to.allow, http.MethodOptions), ", ")) {

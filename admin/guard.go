@@ -39,10 +39,7 @@ func (g Guard) around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g := g.now()
 		if f, ok := g.refusal(r); ok {
-			if f.Code == codeUnauthorized {
-				w.Header().Set("WWW-Authenticate", "Bearer")
-			}
-			answerFailure(w, f)
+			refuse(w, r, f)
 			return
 		}
 		if g.crossed(w, r, "GET, POST") {
@@ -50,6 +47,18 @@ func (g Guard) around(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// refuse answers who may not ask. The server would wait for the body first, were the
+// connection to go on.
+func refuse(w http.ResponseWriter, r *http.Request, f Failure) {
+	if f.Code == codeUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
+	answerFailure(w, f)
 }
 
 // now is the guard to go by.

@@ -109,6 +109,12 @@ func TestGuard_asksForTheToken(t *testing.T) {
 	}
 }
 
+func TestGuard_refusesBeforeTheBodyHasCome(t *testing.T) {
+	r := startGuarded(t, Options{}, Guard{Open: true, Token: "a-token-of-some-length"})
+	got, _ := raw(t, r, "POST "+pathAPI+"/call HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+	require.Equal(t, http.StatusUnauthorized, got.StatusCode)
+}
+
 // Whoever is a user of the machine may ask on loopback, but for what may hold secrets.
 func TestGuard_keepsConfigurationsFromOtherUsersOfTheMachine(t *testing.T) {
 	paths := []string{"/plugins/x/config", "/plugins/x/config/history", "/plugins/x/config?company=acme"}
