@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/internal/need"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -21,19 +22,17 @@ import (
 // times are is tried in fake time (TestProbe_aDeadlineIsToldOnce and those that follow
 // it): on a machine that has much else to do everybody is late, the test as well.
 
-// overdue makes a call whose deadline passes while it is under way. Where the machine
-// is so busy that it has passed before the call is made, there is another one, with
-// twice the time.
-func overdue(t *testing.T, host *actors.Host, c protocol.Call) error {
+// overdue makes a call whose deadline passes while it is under way, and not before it is
+// made.
+func overdue(t *testing.T, host *actors.Host, c protocol.Call) (err error) {
 	t.Helper()
-	for within := 100 * time.Millisecond; ; within *= 2 {
-		c.Deadline = time.Now().Add(within)
-		_, err := host.Invoke(t.Context(), c)
-		if err == nil || within > labPatience || !strings.Contains(err.Error(), " was not called before the deadline ") {
-			require.False(t, time.Now().Before(c.Deadline), "the deadline has not come")
-			return err
-		}
-	}
+	need.Time(100*time.Millisecond, func(limit time.Duration) bool {
+		c.Deadline = time.Now().Add(limit)
+		_, err = host.Invoke(t.Context(), c)
+		require.False(t, time.Now().Before(c.Deadline), "the deadline has not come: %v", err)
+		return err == nil || !strings.Contains(err.Error(), " was not called before the deadline ")
+	})
+	return err
 }
 
 // ledger is a file to which handlers append.
@@ -77,24 +76,21 @@ func TestProbe_aModuleIsToldOfADeadlineOnce(t *testing.T) {
 }
 
 // steadily makes a call that the module reports on twice in the idle limit, and whose
-// deadline comes after five of them. Where the machine is so busy that the module is
-// late, there is another one, with twice the time.
+// deadline comes after five of them.
 func (m *mixed) steadily(idle time.Duration, follows bool) (items int, err error) {
 	m.t.Helper()
-	for own := idle; own < 20*idle; own *= 2 {
+	need.Time(idle, func(idle time.Duration) bool {
 		items = 0
 		c := protocol.Call{
-			Key: "model:STEADY", Input: fmt.Appendf(nil, `{"ms":%d,"n":1000}`, (own / 2).Milliseconds()),
-			Idle: own, Deadline: time.Now().Add(5*own + own/3),
+			Key: "model:STEADY", Input: fmt.Appendf(nil, `{"ms":%d,"n":1000}`, (idle / 2).Milliseconds()),
+			Idle: idle, Deadline: time.Now().Add(5*idle + idle/3),
 		}
 		if follows {
 			c.Progress = func(json.RawMessage) error { items++; return nil }
 		}
 		_, err = m.host.Invoke(m.t.Context(), c)
-		if err == nil || !strings.Contains(err.Error(), " made no progress for ") {
-			break
-		}
-	}
+		return err == nil || !strings.Contains(err.Error(), " made no progress for ") // the module was late
+	})
 	return items, err
 }
 

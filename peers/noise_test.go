@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/internal/need"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/transport/process"
@@ -30,20 +31,6 @@ func (h *home) wantDeed(t *testing.T, want, plugin, name, params string) {
 	require.JSONEq(t, want, result)
 }
 
-// overdue makes a call whose deadline passes while it is under way. Where the machine
-// is so busy that it has passed before the call is made, there is another one, with
-// twice the time.
-func (h *home) overdue(t *testing.T, c protocol.Call) error {
-	t.Helper()
-	for within := 50 * time.Millisecond; ; within *= 2 {
-		c.Deadline = time.Now().Add(within)
-		_, err := h.tries(t, c)
-		if err == nil || within > patience || !strings.Contains(err.Error(), " was not called before the deadline ") {
-			return err
-		}
-	}
-}
-
 // One rogue is told to be noisy in every way that hurts nobody; it answers all the same.
 func TestHost_standsNoise(t *testing.T) {
 	t.Parallel()
@@ -60,7 +47,11 @@ func TestHost_standsNoise(t *testing.T) {
 	h.wantDeed(t, `null`, "rogue", "long-line", `{"bytes":1000000,"end":true}`)
 	require.Equal(t, uint64(1+2000+1), h.session(t, "rogue").Dropped["stray-text"])
 
-	err := h.overdue(t, protocol.Call{Key: "data:held", Plugin: "rogue", Input: json.RawMessage(`{}`)})
+	var err error
+	need.Time(50*time.Millisecond, func(limit time.Duration) bool {
+		_, err = h.tries(t, protocol.Call{Key: "data:held", Plugin: "rogue", Deadline: time.Now().Add(limit), Input: json.RawMessage(`{}`)})
+		return err == nil || !strings.Contains(err.Error(), " was not called before the deadline ")
+	})
 	wantCode(t, err, protocol.CodeTimeout, "data:held of plugin rogue did not answer before the deadline (the call's own deadline)")
 	h.wantDeed(t, `null`, "rogue", "release", `{}`)
 	eventually(t, func() bool { return h.session(t, "rogue").Dropped["late-answer"] == 1 }, "its answer has not come")

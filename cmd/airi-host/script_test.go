@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/internal/need"
 	"github.com/airi-host/airi-host/lifecycle"
 )
 
@@ -152,30 +153,29 @@ func exitCode(ts *testscript.TestScript, command []string) int {
 // units are the times in the arguments of scaled.
 var units = regexp.MustCompile(`\{(\d+)\}`)
 
-// scaled runs a command whose outcome depends on who is faster: a limit that is part of
-// it, or a plugin. The script says by how much the plugin is. On a machine so busy that
-// this does not do, it runs again with all times twice as long, up to 32 times.
+// scaled runs a command whose outcome depends on who is faster: a plugin, or a limit that
+// is among the arguments.
 func scaled(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: scaled CODE TEXT COMMAND …")
 	}
 	want, err := regexp.Compile("(?m)" + args[1])
 	ts.Check(err)
-	for scale := 1; ; scale *= 2 {
-		var command []string
-		for _, arg := range args[2:] {
-			command = append(command, units.ReplaceAllStringFunc(arg, func(unit string) string {
-				n, _ := strconv.Atoi(strings.Trim(unit, "{}"))
-				return strconv.Itoa(n * scale * 100)
-			}))
+	good, got := false, 0
+	need.Time(100*time.Millisecond, func(unit time.Duration) bool {
+		command := slices.Clone(args[2:])
+		for i, arg := range command {
+			command[i] = units.ReplaceAllStringFunc(arg, func(n string) string {
+				times, _ := strconv.ParseInt(strings.Trim(n, "{}"), 10, 64)
+				return strconv.FormatInt(times*unit.Milliseconds(), 10)
+			})
 		}
-		got := exitCode(ts, command)
-		if strconv.Itoa(got) == args[0] && want.MatchString(ts.ReadFile("stdout")+ts.ReadFile("stderr")) {
-			return
-		}
-		if scale == 32 {
-			ts.Fatalf("exit code %d, want %s with %s", got, args[0], want)
-		}
+		got = exitCode(ts, command)
+		good = strconv.Itoa(got) == args[0] && want.MatchString(ts.ReadFile("stdout")+ts.ReadFile("stderr"))
+		return good
+	})
+	if !good {
+		ts.Fatalf("exit code %d, want %s with %s", got, args[0], want)
 	}
 }
 
