@@ -127,12 +127,16 @@ func TestOpen_anElizaWorkerIsNotCalledBeforeItIsReady(t *testing.T) {
 			}
 		}
 		return false
-	}, 10*time.Second, 5*time.Millisecond)
-	_, err := h.Invoke(t.Context(), protocol.Call{Key: "model:M", Deadline: time.Now().Add(200 * time.Millisecond)})
+	}, time.Minute, 5*time.Millisecond)
+	var err error
+	need.Time(200*time.Millisecond, func(limit time.Duration) bool { // until it is announced, and that far
+		_, err = h.Invoke(t.Context(), protocol.Call{Key: "model:M", Deadline: time.Now().Add(limit)})
+		return err == nil || strings.Contains(err.Error(), "configured")
+	})
 	require.ErrorContains(t, err, "configured")
 	waits := make(chan error, 1)
 	go func() {
-		_, err := h.Invoke(context.Background(), protocol.Call{Key: "model:M", Deadline: time.Now().Add(20 * time.Second)})
+		_, err := h.Invoke(context.Background(), protocol.Call{Key: "model:M", Deadline: time.Now().Add(time.Minute)})
 		waits <- err
 	}()
 	require.NoError(t, os.WriteFile(begin, nil, 0o600))
@@ -190,8 +194,11 @@ func TestOpen_anElizaWorkerIsNotAskedTwice(t *testing.T) {
 		},
 	}`)
 	h := elizaHost(t, Options{}, dir)
-	began := time.Now()
-	_, err := h.Invoke(t.Context(), protocol.Call{Key: "model:WAIT", Deadline: began.Add(300 * time.Millisecond)})
+	var err error
+	need.Time(300*time.Millisecond, func(limit time.Duration) bool {
+		_, err = h.Invoke(t.Context(), protocol.Call{Key: "model:WAIT", Deadline: time.Now().Add(limit)})
+		return err == nil || !strings.Contains(err.Error(), " was not called before the deadline ")
+	})
 	require.Equal(t, protocol.CodeTimeout, protocol.CodeOf(err), err)
 	require.ErrorContains(t, err, "deadline")
 	wantCall(t, h, protocol.Call{Key: "model:END"}, `"newer"`)
