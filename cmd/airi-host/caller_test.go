@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -78,18 +79,20 @@ func TestCaller_followsTheCall(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
-	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"counts": p}})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, host.Shutdown(context.Background())) }()
-	var out bytes.Buffer
-	c := &cli{out: newOutput(&out), output: outputText}
-	k := &caller{
-		host: host, list: manifests(ofProgram("counts")), journal: follow(host, eventQueue, func(actors.Event) {}),
-		call: protocol.Call{Key: "model:COUNT", Progress: c.printItem, Idle: 100 * time.Millisecond},
-	}
-	_, err = k.run(context.Background())
-	require.EqualError(t, err, "model:COUNT of plugin counts made no progress for 100ms (the call's own idle limit)")
-	require.Equal(t, `{"event":"progress","item":1}`+"\n"+`{"event":"progress","item":{"two":"\u003c2\u003e"}}`+"\n", out.String())
+	inBubble(t, func(t *testing.T) {
+		host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"counts": p}})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, host.Shutdown(context.Background())) }()
+		var out bytes.Buffer
+		c := &cli{out: newOutput(&out), output: outputText}
+		k := &caller{
+			host: host, list: manifests(ofProgram("counts")), journal: follow(host, eventQueue, func(actors.Event) {}),
+			call: protocol.Call{Key: "model:COUNT", Progress: c.printItem, Idle: 100 * time.Millisecond},
+		}
+		_, err = k.run(context.Background())
+		require.EqualError(t, err, "model:COUNT of plugin counts made no progress for 100ms (the call's own idle limit)")
+		require.Equal(t, `{"event":"progress","item":1}`+"\n"+`{"event":"progress","item":{"two":"\u003c2\u003e"}}`+"\n", out.String())
+	})
 }
 
 func TestCaller_waitsForThePluginThatIsNamed(t *testing.T) {
@@ -110,21 +113,32 @@ func TestCaller_waitsForThePluginThatIsNamed(t *testing.T) {
 }
 
 func TestCaller_endsAtTheDeadline(t *testing.T) {
-	const limit = 500 * time.Millisecond // both plugins have begun by then
+	const limit = 500 * time.Millisecond
 	for plugin, want := range map[string]string{
 		"":     "tool:other was not ready before the deadline (--timeout 500ms)",
 		"slow": "is not ready: preparing before the deadline",
 	} {
-		k, later := callerOn(t, protocol.Call{Key: "tool:other", Plugin: plugin, Deadline: time.Now().Add(limit)})
-		k.timeout = limit
-		_, err := k.run(context.Background())
-		require.ErrorContains(t, err, want)
-		require.Equal(t, protocol.CodeTimeout, protocol.CodeOf(err))
-		culprits := k.culprits(err)
-		require.Len(t, culprits, 1)
-		require.Equal(t, "slow", culprits[0].Plugin)
-		close(later)
+		inBubble(t, func(t *testing.T) {
+			k, later := callerOn(t, protocol.Call{Key: "tool:other", Plugin: plugin, Deadline: time.Now().Add(limit)})
+			k.timeout = limit
+			_, err := k.run(context.Background())
+			require.ErrorContains(t, err, want)
+			require.Equal(t, protocol.CodeTimeout, protocol.CodeOf(err))
+			culprits := k.culprits(err)
+			require.Len(t, culprits, 1)
+			require.Equal(t, "slow", culprits[0].Plugin)
+			close(later)
+		})
 	}
+}
+
+// inBubble runs a test of a host in fake time.
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(2 * time.Second) }) // the actor library's dead letters
+		test(t)
+	})
 }
 
 func TestCaller_listsWhatThereIs(t *testing.T) {
