@@ -23,7 +23,7 @@ func TestFuzz_framingAndManifestsForAFewSeconds(t *testing.T) {
 		{"FuzzRead", "./manifest"},
 	} {
 		t.Run(target.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			ctx, cancel := untilTheTestsEnd(t)
 			defer cancel()
 			out, err := exec.CommandContext(ctx, "go", "test", "-run", "^$",
 				"-fuzz", "^"+target.name+"$", "-fuzztime", "3s", target.pkg).CombinedOutput()
@@ -33,6 +33,17 @@ func TestFuzz_framingAndManifestsForAFewSeconds(t *testing.T) {
 			require.NoErrorf(t, err, "%s", out)
 		})
 	}
+}
+
+// untilTheTestsEnd leaves what it bounds all the time that the tests have: the fuzzing
+// bounds itself, and the building before it takes what the machine takes.
+func untilTheTestsEnd(t *testing.T) (context.Context, context.CancelFunc) {
+	t.Helper()
+	end, ok := t.Deadline()
+	if !ok {
+		return context.WithCancel(t.Context())
+	}
+	return context.WithDeadline(t.Context(), end.Add(-10*time.Second)) // time to say what it was at
 }
 
 // lateInput tells that the fuzzer's time ran out while an input was under way,
