@@ -212,10 +212,8 @@ func TestScreen_killsAtTheSecondCtrlC(t *testing.T) {
 	c.press(t, "\x03")
 	c.wantShown(t, `^airi-host stopping`)
 	time.Sleep(2 * echo) // sooner it is an echo
-	began := time.Now()
 	c.press(t, "q")
 	c.wantExit(t, exitDone)
-	require.Less(t, time.Since(began), 4*time.Second, "it waited for the plugin")
 	require.Contains(t, c.all(), "what did not stop in time was killed")
 	c.wantRestored(t)
 }

@@ -26,20 +26,25 @@ func interrupted(ctx context.Context, hangup bool) (first, second context.Contex
 	}
 	go func() {
 		defer signal.Stop(signals)
-		if !heard(second, signals) {
-			return
-		}
-		cancelFirst()
-		began := time.Now()
-		for heard(second, signals) {
-			if time.Since(began) > echo {
-				cancelSecond()
-			}
-		}
+		countSignals(second, signals, cancelFirst, cancelSecond)
 	}()
 	return first, second, func() {
 		cancelFirst()
 		cancelSecond()
+	}
+}
+
+// countSignals tells of the first signal, and of the second one, until ctx ends.
+func countSignals(ctx context.Context, signals <-chan os.Signal, first, second func()) {
+	if !heard(ctx, signals) {
+		return
+	}
+	began := time.Now()
+	first()
+	for heard(ctx, signals) {
+		if time.Since(began) > echo {
+			second()
+		}
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -34,16 +36,29 @@ func TestRun_stopsInOrderAtASignal(t *testing.T) {
 	}
 }
 
-// A wrapper may send one signal twice: to the process and to its group.
-func TestRun_takesAnEchoForTheSameSignal(t *testing.T) {
-	need.Node(t)
-	t.Parallel()
-	c := startHost(t, "run", plugins)
-	c.wantLine(t, `^serving 6 plugins`)
-	c.signal(t, syscall.SIGTERM)
-	c.signal(t, os.Interrupt)
-	c.wantExit(t, exitDone)
-	require.NotContains(t, c.err.String(), "was killed")
+// A wrapper may send one signal twice: to the process and to its group. How far apart
+// they arrive is up to the machine.
+func TestCountSignals_takesAnEchoForTheSameSignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		signals, told := make(chan os.Signal, 2), 0
+		ctx, second := context.WithCancel(t.Context())
+		go countSignals(ctx, signals, func() { told++ }, second)
+		synctest.Wait()
+		require.Zero(t, told)
+		signals <- syscall.SIGTERM
+		signals <- os.Interrupt
+		synctest.Wait()
+		require.Equal(t, 1, told)
+		time.Sleep(echo)
+		signals <- syscall.SIGTERM
+		synctest.Wait()
+		require.NoError(t, ctx.Err())
+		time.Sleep(1)
+		signals <- syscall.SIGTERM
+		synctest.Wait()
+		require.Error(t, ctx.Err())
+		require.Equal(t, 1, told)
+	})
 }
 
 // The reader of standard output keeps its end open and reads nothing, as a terminal
@@ -69,10 +84,11 @@ func TestRun_stopsThoughNobodyReads(t *testing.T) {
 }
 
 // stubborn is a plugin that only SIGKILL ends: it does not listen, and does not come
-// round to noticing that it should go.
+// round to noticing that it should go. Whoever waits for it waits for a minute, which is
+// longer than a test's patience.
 func stubborn(t *testing.T) string {
 	t.Helper()
-	return writePlugin(t, "stubborn", `
+	dir := writePlugin(t, "stubborn", `
 		import { writeSync } from 'node:fs'
 		process.on('SIGTERM', () => {})
 		export const setupModules = () => {
@@ -82,6 +98,12 @@ func stubborn(t *testing.T) string {
 			}, 50)
 		}
 	`)
+	file := filepath.Join(dir, "plugin.json")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	patient := strings.Replace(string(text), "{", `{"airi-host": {"timeouts": {"stop": "1m"}}, `, 1)
+	require.NoError(t, os.WriteFile(file, []byte(patient), 0o644))
+	return dir
 }
 
 func TestRun_killsAtTheSecondSignal(t *testing.T) {
@@ -93,10 +115,8 @@ func TestRun_killsAtTheSecondSignal(t *testing.T) {
 	c.signal(t, os.Interrupt)
 	c.wantLine(t, `greeter +ready +→ stopped$`)
 	time.Sleep(2 * echo) // sooner it is an echo
-	began := time.Now()
 	c.signal(t, os.Interrupt)
 	c.wantExit(t, exitDone)
-	require.Less(t, time.Since(began), 4*time.Second, "it waited for the plugin")
 	require.Contains(t, c.err.String(), "what did not stop in time was killed")
 }
 
@@ -107,9 +127,7 @@ func TestRun_killsWhenTheDrainTimeIsOver(t *testing.T) {
 	c.wantLine(t, `^serving 1 plugin; Ctrl-C stops it$`)
 	c.wantLogged(t, "stuck")
 	c.signal(t, os.Interrupt)
-	began := time.Now()
 	c.wantExit(t, exitDone)
-	require.Less(t, time.Since(began), 4*time.Second, "it waited for the plugin")
 	require.Contains(t, c.err.String(), "what did not stop in time was killed")
 }
 
