@@ -71,18 +71,21 @@ func TestProbe_oneLongLineOnStderrIsCut(t *testing.T) {
 
 // TestProbe_aFloodOnStderrSlowsNoCall bounds the median at ten times the 50 ms that
 // a machine with nothing else to do is good for: the race detector and other tests
-// run beside it.
+// run beside it. Where the neighbor, which is quiet, is slow as well, it is the machine.
 func TestProbe_aFloodOnStderrSlowsNoCall(t *testing.T) {
 	p := startNoisy(t, "flood")
 	p.wantThinned()
-	took := make([]time.Duration, 41)
-	for i := range took {
-		began := time.Now()
-		p.wantCall("noisy", "hello", `{}`, `{"content":"hello"}`)
-		took[i] = time.Since(began)
+	took := map[string][]time.Duration{}
+	for range 41 {
+		for _, plugin := range []string{"noisy", "neighbor"} {
+			began := time.Now()
+			p.wantCall(plugin, "hello", `{}`, `{"content":"hello"}`)
+			took[plugin] = append(took[plugin], time.Since(began))
+		}
 	}
-	slices.Sort(took)
-	require.Less(t, took[len(took)/2], 500*time.Millisecond)
+	slices.Sort(took["noisy"])
+	slices.Sort(took["neighbor"])
+	require.Less(t, took["noisy"][20], max(500*time.Millisecond, 5*took["neighbor"][20]))
 	require.LessOrEqual(t, len(p.host.Logs("noisy", 0)), keptLines)
 }
 

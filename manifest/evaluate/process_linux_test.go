@@ -3,7 +3,6 @@ package evaluate
 import (
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,11 +21,7 @@ func TestProcess_leavesNobodyWhoLeftItsGroup(t *testing.T) {
 			t.Run(rest+" with "+options, func(t *testing.T) {
 				t.Parallel()
 				file := filepath.Join(t.TempDir(), "pid")
-				n := &Node{}
-				if rest == waits {
-					n.Deadline = 3 * time.Second // long enough for what comes before
-				}
-				_, err := n.Evaluate(t.Context(), module(t, spawns(file, options, rest)))
+				err := evaluateSpawning(t, file, module(t, spawns(file, options, rest)), rest == waits)
 				if want == "" {
 					require.NoError(t, err)
 				} else {
