@@ -90,7 +90,7 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 		p.h.self.tell(offered{offer: e.Offer, gate: p.gate})
 	case protocol.Retracted:
 		p.gate.take()
-		p.h.self.tell(retracted{key: e.Key, gate: p.gate})
+		p.h.self.tell(retracted{key: e.Key, reason: e.Reason, gate: p.gate})
 	case protocol.Emitted:
 		p.host.publishChannel(p.h, true, e.Event, p.h.phaseNow())
 		p.host.heed(p.h, e.Event)

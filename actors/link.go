@@ -100,8 +100,9 @@ type (
 	}
 	// retracted tells that it offers one no more. reply and gate may be nil.
 	retracted struct {
-		key   string
-		reply chan<- error
-		gate  *gate
+		key    string
+		reason string
+		reply  chan<- error
+		gate   *gate
 	}
 )

@@ -75,11 +75,12 @@ type (
 		key    capability.Key
 		reason string
 	}
-	// dropOffer takes one offer away.
+	// dropOffer takes one offer away; reason may be "".
 	dropOffer struct {
-		owner capability.Owner
-		key   capability.Key
-		reply chan<- error
+		owner  capability.Owner
+		key    capability.Key
+		reason string
+		reply  chan<- error
 	}
 	// dropOffers takes away all that an owner offers.
 	dropOffers struct{ owner capability.Owner }
@@ -205,6 +206,9 @@ func (r *registry) withdrawLeft(owner capability.Owner, of *handle) {
 }
 
 func (r *registry) onDropOffer(m dropOffer) {
+	if m.reason != "" {
+		r.publish(r.table.SetState(time.Now(), m.owner, m.key, lifecycle.CapWithdrawn, m.reason))
+	}
 	r.publish(r.table.Remove(time.Now(), m.owner, m.key), nil)
 	reply(m.reply, nil)
 }

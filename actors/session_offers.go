@@ -164,7 +164,7 @@ func (s *session) onRetracted(m retracted) {
 		return
 	}
 	delete(s.offers, m.key)
-	s.host.registry.tell(dropOffer{owner: s.owner(), key: capability.Key(m.key), reply: m.reply})
+	s.host.registry.tell(dropOffer{owner: s.owner(), key: capability.Key(m.key), reason: m.reason, reply: m.reply})
 }
 
 func (s *session) owner() capability.Owner { return s.h.owner() }

@@ -74,8 +74,8 @@ type Ran struct {
 // Offered tells that the peer offers a capability (again: with new details).
 type Offered struct{ Offer Offer }
 
-// Retracted tells that the peer offers a capability no more.
-type Retracted struct{ Key string }
+// Retracted tells that the peer offers a capability no more, and why, where that is known.
+type Retracted struct{ Key, Reason string }
 
 // Emitted is an event that the plugin put on its own channel.
 type Emitted struct{ Event Event }

@@ -68,7 +68,7 @@ const eventInitFailed = "plugin.init.failed"
 // unannounce ends the start: what was announced is withdrawn.
 func (d *driver) unannounce(why error, out []protocol.Effect) []protocol.Effect {
 	for _, key := range slices.Sorted(maps.Keys(d.targets)) {
-		out = append(out, protocol.Retracted{Key: key})
+		out = append(out, protocol.Retracted{Key: key, Reason: protocol.Cut(why.Error(), protocol.MaxStray)})
 	}
 	clear(d.targets)
 	return d.setUp(why, out)
@@ -127,7 +127,7 @@ func (d *driver) collision(got descriptor) (id, was string) {
 func (d *driver) collided(id, was string, out []protocol.Effect) []protocol.Effect {
 	if _, offered := d.targets[was]; offered && d.isReady {
 		delete(d.targets, was)
-		out = append(out, protocol.Retracted{Key: was})
+		out = append(out, protocol.Retracted{Key: was, Reason: "its handler's id was given to another one: " + protocol.Clip(id)})
 	}
 	return d.refuse(fmt.Sprintf("the handler %s was announced for %s and again by init, so that the first one can be called no more: "+
 		"let the plugin have it before its init, or give it another name", protocol.Clip(id), protocol.Clip(was)), out)
