@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/stretchr/testify/require"
@@ -62,13 +63,16 @@ func TestWatcher_looksAtNothingElse(t *testing.T) {
 }
 
 func TestWatcher_tellsABurstOnce(t *testing.T) {
-	b := newBench(t, Options{})
+	const debounce = 200 * time.Millisecond
+	b := newBench(t, Options{Debounce: debounce})
 	b.mkdir("p")
 	b.look("p", false)
+	began := time.Now()
 	for i := range 50 {
 		b.write(fmt.Sprintf("p/%d.mjs", i), "1")
 	}
-	require.LessOrEqual(t, b.settle("p"), 2)
+	took := time.Since(began) // of a busy machine it is no burst
+	require.LessOrEqual(t, b.settle("p"), 2+int(took/debounce))
 }
 
 // What changes while it is told is told when that is over, once.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,11 +15,14 @@ import (
 	"github.com/airi-host/airi-host/internal/need"
 )
 
+// debounce is that of quickWatch.
+const debounce = 50 * time.Millisecond
+
 // quickWatch writes a file of settings that has plugins reloaded soon.
 func quickWatch(t *testing.T, more string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "settings.json")
-	require.NoError(t, os.WriteFile(file, []byte(`{"watch": {"debounce": "50ms", "maxWait": "1s"`+more+`}}`), 0o600))
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"watch": {"debounce": %q, "maxWait": "1s"%s}}`, debounce, more), 0o600))
 	return file
 }
 
@@ -42,15 +46,17 @@ func TestWatch_aBurstOfWritesIsOneReloadOrTwo(t *testing.T) {
 	t.Parallel()
 	dir := writePlugin(t, "burst", quiet)
 	host := startWatched(t, dir, "")
+	began := time.Now()
 	for i := range 50 {
 		writeFile(t, fmt.Sprint(quiet, "//", i), dir, "plugin.mjs")
 	}
+	took := time.Since(began) // of a busy machine it is no burst
 	host.wantLine(t, "^burst was reloaded, plugin.mjs has changed$")
 	writeFile(t, "{}", dir, "last.json")
 	host.wantLine(t, "^burst was reloaded, last.json has changed$")
 	host.signal(t, os.Interrupt)
 	host.wantExit(t, exitDone)
-	require.LessOrEqual(t, strings.Count(host.seen.String(), "burst was reloaded, plugin.mjs has changed"), 2)
+	require.LessOrEqual(t, strings.Count(host.seen.String(), "burst was reloaded, plugin.mjs has changed"), 2+int(took/debounce))
 }
 
 func TestWatch_aManifestThatIsBrokenLeavesThePluginAsItIs(t *testing.T) {
