@@ -54,7 +54,20 @@ var awkward = map[string]string{
 func TestRun_stopsInTimeWhateverPluginsDo(t *testing.T) {
 	need.Node(t)
 	t.Parallel()
-	const drain = 4 * time.Second
+	inTime := false
+	need.Time(4*time.Second, func(drain time.Duration) bool {
+		freed, took := stopAwkward(t, drain)
+		t.Logf("of %s calls were freed in %s, and all had stopped in %s", drain, freed, took)
+		inTime = freed < drain && took < drain+drain/2
+		return inTime
+	})
+	require.True(t, inTime)
+}
+
+// stopAwkward starts a host with awkward plugins and stops it. It tells how long it took
+// until no call was in flight any more, and until all was over.
+func stopAwkward(t *testing.T, drain time.Duration) (freed, took time.Duration) {
+	t.Helper()
 	var dirs []string
 	for i := range 10 {
 		name := fmt.Sprintf("slow-%d", i)
@@ -83,12 +96,11 @@ func TestRun_stopsInTimeWhateverPluginsDo(t *testing.T) {
 	wantRefusal(t, host)
 	require.NoError(t, <-brief, "it had the time to end")
 	require.Error(t, <-endless)
-	require.Less(t, time.Since(began), drain, "it was not freed in time")
+	freed = time.Since(began)
 	c.wantExit(t, exitDone)
-	took := time.Since(began)
-	require.Less(t, took, drain+2*time.Second)
+	took = time.Since(began)
 	require.Regexp(t, `(?s)user +ready +→ stopped.*slow-0 +\S+ +→ stopped`, c.seen.String(), "it went before what it requires")
-	t.Logf("it took %s", took.Round(time.Millisecond))
+	return freed, took
 }
 
 // requireTool makes a plugin that writePlugin has made require a capability.
