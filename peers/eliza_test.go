@@ -39,7 +39,7 @@ func elizaWorker(t *testing.T, id, permissions, worker string) string {
 	t.Helper()
 	boot, err := os.ReadFile(filepath.Join("..", "testdata", "plugins", "sundial", "bootstrap.mjs"))
 	require.NoError(t, err)
-	return townsman(t, map[string]string{
+	return written(t, map[string]string{
 		"plugin.json": `{"id":"` + id + `","name":"x","version":"1","description":"x","mode":"background","permissions":` + permissions + `,
 			"view":{"relativePath":"v.html","title":"x","width":1,"height":1},"worker":{"relativePath":"worker.mjs"}}`,
 		"worker.mjs": worker, "bootstrap.mjs": string(boot),
