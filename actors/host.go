@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -69,8 +70,9 @@ type Host struct {
 	methods map[string]map[string]protocol.Service
 	// jobs stands before the owners of jobs, if anything does.
 	jobs atomic.Pointer[protocol.Service]
-	// services holds a protocol.Service by key.
-	services sync.Map
+	// services are the host's own, by key. Every call looks there, and hardly anybody
+	// changes them, which happens under mu.
+	services atomic.Pointer[map[string]protocol.Service]
 
 	mu          sync.Mutex
 	supervisors map[string]*ref
@@ -106,9 +108,7 @@ func New(opts Options) (*Host, error) {
 	if opts.Methods != nil {
 		h.methods = opts.Methods(plugins{h})
 	}
-	for key, service := range opts.Services {
-		h.services.Store(key, service)
-	}
+	h.addServices(opts.Services)
 	return h, h.bringServices(opts.Dialects)
 }
 
@@ -169,7 +169,7 @@ func (h *Host) SetService(ctx context.Context, offer protocol.ServiceOffer) erro
 	if err := h.alive(); err != nil {
 		return err
 	}
-	h.services.Store(offer.Key, offer.Service)
+	h.addServices(map[string]protocol.Service{offer.Key: offer.Service})
 	if !offer.Listed {
 		return nil
 	}
@@ -178,7 +178,19 @@ func (h *Host) SetService(ctx context.Context, offer protocol.ServiceOffer) erro
 }
 
 func (h *Host) service(key string) protocol.Service {
-	service, _ := h.services.Load(key)
-	s, _ := service.(protocol.Service)
-	return s
+	if all := h.services.Load(); all != nil {
+		return (*all)[key]
+	}
+	return nil
+}
+
+func (h *Host) addServices(more map[string]protocol.Service) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make(map[string]protocol.Service, len(more))
+	if now := h.services.Load(); now != nil {
+		maps.Copy(all, *now)
+	}
+	maps.Copy(all, more)
+	h.services.Store(&all)
 }

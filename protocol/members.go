@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 // EachMember calls visit for every member of the object in data, in order. The data is
@@ -64,22 +65,17 @@ func valueEnd(data []byte, at int) int {
 // stringEnd returns the index of the quote that ends the string whose first one is at
 // an index.
 func stringEnd(data []byte, at int) int {
-	quote := at
-	for at++; at < len(data); {
-		if quote < at { // it is looked for once, however many escapes are before it
-			next := bytes.IndexByte(data[at:], '"')
-			if next < 0 {
-				break
-			}
-			quote = at + next
+	for at++; ; at++ {
+		at, _ = plain(data, at)
+		switch {
+		case at >= len(data):
+			return len(data)
+		case data[at] == '"':
+			return at
+		case data[at] == '\\':
+			at++ // what is escaped is no end
 		}
-		escape := bytes.IndexByte(data[at:quote], '\\')
-		if escape < 0 {
-			return quote
-		}
-		at += escape + 2
 	}
-	return len(data)
 }
 
 func scalarEnd(data []byte, at int) int {
@@ -94,12 +90,60 @@ func TextOf(literal []byte) []byte {
 	if len(literal) < 2 || literal[0] != '"' {
 		return nil
 	}
-	if bytes.IndexByte(literal, '\\') >= 0 {
-		var text string
-		_ = json.Unmarshal(literal, &text) // what is no string is ""
-		return []byte(text)
+	if bytes.IndexByte(literal, '\\') < 0 {
+		return literal[1 : len(literal)-1]
 	}
-	return literal[1 : len(literal)-1]
+	if text, ok := unescaped(literal); ok {
+		return text
+	}
+	var text string
+	_ = json.Unmarshal(literal, &text) // what is no string is ""
+	return []byte(text)
+}
+
+// unescaped is the text of a literal with short escapes, as JSON within JSON has them; ok
+// is false where there is more to it.
+func unescaped(literal []byte) (text []byte, ok bool) {
+	if !utf8.Valid(literal) {
+		return nil, false
+	}
+	inner := literal[1:]
+	text = make([]byte, 0, len(inner))
+	for {
+		end, _ := plain(inner, 0)
+		text = append(text, inner[:end]...)
+		switch {
+		case end == len(inner)-1 && inner[end] == '"':
+			return text, true
+		case end+1 >= len(inner) || inner[end] != '\\':
+			return nil, false
+		}
+		c, short := shortEscape(inner[end+1])
+		if !short {
+			return nil, false
+		}
+		text = append(text, c)
+		inner = inner[end+2:]
+	}
+}
+
+// shortEscape is what stands behind a backslash, if that is one character.
+func shortEscape(c byte) (means byte, ok bool) {
+	switch c {
+	case '"', '\\', '/':
+		return c, true
+	case 'b':
+		return '\b', true
+	case 'f':
+		return '\f', true
+	case 'n':
+		return '\n', true
+	case 'r':
+		return '\r', true
+	case 't':
+		return '\t', true
+	}
+	return 0, false
 }
 
 // eachItem is EachMember for an array.

@@ -68,3 +68,23 @@ func TestEachItem_findsWhatIsThere(t *testing.T) {
 		require.Equal(t, want, got, array)
 	}
 }
+
+// FuzzTextOf: of a literal it says what encoding/json says.
+func FuzzTextOf(f *testing.F) {
+	for _, seed := range []string{
+		`""`, `"a"`, `"{\"a\":\"b\"}"`, `"\b\f\n\r\t\/\\"`, `"\u0041\n"`, `"\ud83d\ude00\t"`, `"\ud800\t"`, `"é\n"`, `"\"`, `"\`, `"a\"b`, `"\x"`, "\"\n\\n\"",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got := TextOf(data)
+		var want string
+		if !utf8.Valid(data) || len(data) == 0 || data[0] != '"' || json.Unmarshal(data, &want) != nil {
+			return // a codec makes it valid
+		}
+		if end := stringEnd(data, 0); end+1 < len(data) { // white space behind it
+			return
+		}
+		require.Equal(t, want, string(got))
+	})
+}

@@ -113,7 +113,9 @@ func (s *Scanner) Key() bool {
 // Text moves behind the string that begins at Pos.
 func (s *Scanner) Text() bool {
 	for i := s.Pos + 1; ; {
-		i = s.plain(i)
+		var seen uint64
+		i, seen = plain(s.Data, i)
+		s.High = s.High || seen&tops != 0
 		switch {
 		case i >= len(s.Data):
 			return false
@@ -138,9 +140,12 @@ const (
 )
 
 // plain returns where, from i on, the first quote, backslash or control character
-// stands.
-func (s *Scanner) plain(i int) int {
-	rest, seen := s.Data[i:], uint64(0)
+// stands, and all bits that it has seen on the way and a little further.
+func plain(data []byte, i int) (at int, seen uint64) {
+	if i >= len(data) {
+		return len(data), 0
+	}
+	rest := data[i:]
 	for len(rest) >= 8 {
 		w := binary.LittleEndian.Uint64(rest)
 		seen |= w
@@ -149,8 +154,7 @@ func (s *Scanner) plain(i int) int {
 		// the lowest one found is exact, and that is the one that is used.
 		found := ((quote-lows)&^quote | (slash-lows)&^slash | (w-lows*' ')&^w) & tops
 		if found != 0 {
-			s.High = s.High || seen&tops != 0
-			return len(s.Data) - len(rest) + bits.TrailingZeros64(found)/8
+			return len(data) - len(rest) + bits.TrailingZeros64(found)/8, seen
 		}
 		rest = rest[8:]
 	}
@@ -158,8 +162,7 @@ func (s *Scanner) plain(i int) int {
 		seen |= uint64(rest[0])
 		rest = rest[1:]
 	}
-	s.High = s.High || seen&tops != 0
-	return len(s.Data) - len(rest)
+	return len(data) - len(rest), seen
 }
 
 // escapeLen is the length of the escape that b starts with, or 0.

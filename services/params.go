@@ -150,8 +150,8 @@ func stringOf(value json.RawMessage) (s string, ok bool) {
 	if len(value) == 0 || value[0] != '"' {
 		return "", false
 	}
-	if bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
-		return string(value[1 : len(value)-1]), true
+	if utf8.Valid(value) { // it was read when it came
+		return string(protocol.TextOf(value)), true
 	}
 	return s, json.Unmarshal(value, &s) == nil
 }

@@ -91,7 +91,7 @@ func (d *driver) send(in protocol.Invoke, t *target, out []protocol.Effect) ([]p
 	r := RPC{Surface: t.quoted[0], Args: args, StreamReply: t.surface == surfaceModel && in.Follows}
 	if len(t.ids) == 1 {
 		d.out.number = strconv.AppendUint(d.out.number[:0], first, 10)
-		r.RequestID, r.Target = d.out.number, t.quoted[1]
+		r.RequestID, r.Target, r.words = d.out.number, t.quoted[1], t.words
 		mac, err := d.sign(&r, d.out.mac[:0], in.Call.Key)
 		if err != nil {
 			return nil, err

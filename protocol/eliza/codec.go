@@ -18,7 +18,10 @@ var _ protocol.Codec = codec{}
 // and a blank one is nothing at all. Bytes that are no UTF-8 are read as U+FFFD, as
 // the runtimes of workers do.
 func (codec) Decode(record []byte) ([]protocol.Message, error) {
-	line := bytes.TrimFunc(record, protocol.IsBlank)
+	line := record
+	if !isTrimmed(line) {
+		line = bytes.TrimFunc(record, protocol.IsBlank)
+	}
 	if len(line) == 0 {
 		return nil, nil
 	}
@@ -37,6 +40,11 @@ func (codec) Decode(record []byte) ([]protocol.Message, error) {
 	}
 	f.move(bytes.Clone(line))
 	return []protocol.Message{f.message()}, nil
+}
+
+// isTrimmed tells that a line begins and ends as a frame does.
+func isTrimmed(line []byte) bool {
+	return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
 }
 
 // Encode writes a message with its members in the order of the reference's. Payloads
@@ -85,7 +93,12 @@ type writer struct {
 }
 
 func (w *writer) rpc(r *RPC) {
-	w.frame(typeRPC, pair{"requestId", r.RequestID}, pair{"surface", r.Surface}, pair{"target", r.Target})
+	if r.words != nil {
+		w.dst = append(append(w.dst, `{"type":"`+typeRPC+`","requestId":`...), r.RequestID...)
+		w.dst = append(w.dst, r.words...)
+	} else {
+		w.frame(typeRPC, pair{"requestId", r.RequestID}, pair{"surface", r.Surface}, pair{"target", r.Target})
+	}
 	if r.isLine && w.err == nil {
 		w.dst = append(append(w.dst, `,"args":`...), r.Args...)
 	} else {

@@ -48,6 +48,8 @@ type target struct {
 	method, path string
 	// quoted are the surface and the ids as they stand in frames.
 	quoted []json.RawMessage
+	// words are the members of a frame with the surface and the only id.
+	words []byte
 }
 
 // spelt prepares what stands in frames.
@@ -56,6 +58,7 @@ func (t *target) spelt() *target {
 	for _, id := range t.ids {
 		t.quoted = append(t.quoted, quote(id))
 	}
+	t.words = fmt.Appendf(nil, `,"surface":%s,"target":%s`, t.quoted[0], t.quoted[1])
 	return t
 }
 

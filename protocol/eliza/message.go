@@ -34,6 +34,9 @@ type RPC struct {
 	StreamReply bool
 	// MAC is the signature: see [Sign].
 	MAC json.RawMessage
+	// words are Surface and Target as members of a frame, where a driver has them; its
+	// RequestID is a number.
+	words []byte
 	// isLine tells that Args were read already: JSON, in UTF-8, on one line.
 	isLine bool
 }
