@@ -60,8 +60,25 @@
 // of a log line [MaxLog] bytes are shown. Of lines that are no frames the log shows
 // four at once and another one every two seconds; all are counted. The length of a line is its transport's.
 //
-// # What is not here
+// # Live streams
 //
-// The routes of this wire (the log of environmentExecute, pseudo-terminals, duplex
-// channels, streams) are not served: their frames are counted under [DroppedRoute].
+// What environmentExecute logs while it runs is progress of the call, for a caller who
+// follows it: {"stream", "chunk"} (protocol.LogChunk), before the answer. It is spare, as
+// the answer has all of it. While commands of two companies run, none of it is passed on.
+//
+// Pseudo-terminals for a login and channels of bytes are routes (protocol.RouteID):
+//
+//	OpenRoute ──▶ loginPtyOpen     {hostRouteId, …}    RouteOpened ◀── {workerSessionId}
+//	Chunk     ◀── loginPty.output  {hostRouteId, workerSessionId, chunk}
+//	WriteRoute ─▶ loginPtyInput    {workerSessionId, data}, answered: RouteWritten
+//	CloseRoute ─▶ loginPtyClose    {hostRouteId}, confirmed: RouteClosed
+//
+// and so setupTokenPty, of older workers, and duplexChannel. [Dialect.Routes] has what is
+// to be given. What comes before the answer to an open is held, and passed on behind it. A
+// worker that does not confirm a close, or speaks for a channel that is not its own, is
+// retired (protocol.Retire). All workers of a host share a ceiling, [Routes]; each route
+// has [Limits].
+//
+// An event stream (streams.open, emit, close) is protocol.Streamed, for the company that
+// its invocation has. What is open at the end of a worker is closed for it.
 package paperclip
