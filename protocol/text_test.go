@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/airi-host/airi-host/protocol"
 )
 
 var texts = []string{
@@ -23,14 +21,14 @@ func TestTextUnits_countsLikeJavaScript(t *testing.T) {
 		literal, err := json.Marshal(s)
 		require.NoError(t, err)
 		want := len(utf16.Encode([]rune(s)))
-		require.Equal(t, want, protocol.TextUnits(literal), "%s", literal)
-		require.Equal(t, want, protocol.TextUnits(protocol.AppendText(nil, s)), "%q", s)
-		require.Equal(t, want, protocol.BytesUnits([]byte(s)), "%q", s)
-		require.Equal(t, s, string(protocol.DecodeText(nil, literal)))
+		require.Equal(t, want, TextUnits(literal), "%s", literal)
+		require.Equal(t, want, TextUnits(AppendText(nil, s)), "%q", s)
+		require.Equal(t, want, BytesUnits([]byte(s)), "%q", s)
+		require.Equal(t, s, string(DecodeText(nil, literal)))
 	}
-	require.Equal(t, 2, protocol.TextUnits([]byte(`"\ud83d\ude00"`)))
-	require.Equal(t, 1, protocol.TextUnits([]byte(`"\ud83d"`)))
-	require.Zero(t, protocol.TextUnits(nil))
+	require.Equal(t, 2, TextUnits([]byte(`"\ud83d\ude00"`)))
+	require.Equal(t, 1, TextUnits([]byte(`"\ud83d"`)))
+	require.Zero(t, TextUnits(nil))
 }
 
 func TestDecodeText_readsEveryEscape(t *testing.T) {
@@ -38,9 +36,9 @@ func TestDecodeText_readsEveryEscape(t *testing.T) {
 		`"\"\\\/\b\f\n\r\t\u0041\u00e4"`: "\"\\/\b\f\n\r\tAä", `"\ud83d\ude00\uD83D\uDE00"`: "😀😀", `"\ud83d"`: "\ufffd",
 		`"\ud83dx"`: "\ufffdx", `"\ud83d\u0041"`: "\ufffdA", `"\ude00\ud83d"`: "\ufffd\ufffd", `""`: "", "": "",
 	} {
-		require.Equal(t, want, string(protocol.DecodeText(nil, []byte(literal))), "%s", literal)
+		require.Equal(t, want, string(DecodeText(nil, []byte(literal))), "%s", literal)
 	}
-	require.Equal(t, "before after", string(protocol.DecodeText([]byte("before "), []byte(`"after"`))))
+	require.Equal(t, "before after", string(DecodeText([]byte("before "), []byte(`"after"`))))
 }
 
 func FuzzText_unitsAndDecoding(f *testing.F) {
@@ -50,21 +48,21 @@ func FuzzText_unitsAndDecoding(f *testing.F) {
 	}
 	f.Add([]byte(`"\ud800\udc00\ud800"`))
 	f.Fuzz(func(t *testing.T, literal []byte) {
-		_, _ = protocol.TextUnits(literal), protocol.DecodeText(nil, literal) // whatever it is, they end
+		_, _ = TextUnits(literal), DecodeText(nil, literal) // whatever it is, they end
 		literal = bytes.TrimSpace(literal)
 		var want string
 		if !utf8.Valid(literal) || json.Unmarshal(literal, &want) != nil || literal[0] != '"' {
 			return
 		}
-		require.Equal(t, want, string(protocol.DecodeText(nil, literal)))
-		require.Equal(t, len(utf16.Encode([]rune(want))), protocol.TextUnits(literal))
+		require.Equal(t, want, string(DecodeText(nil, literal)))
+		require.Equal(t, len(utf16.Encode([]rune(want))), TextUnits(literal))
 	})
 }
 
 func TestRunes_keepWhatIsNotWhole(t *testing.T) {
 	all := "a€😀ä\xffb\xf0\x9f"
 	for cut := 1; cut <= len(all); cut++ {
-		var r protocol.Runes
+		var r Runes
 		got := ""
 		for rest := all; rest != ""; rest = rest[min(cut, len(rest)):] {
 			got += string(r.Take([]byte(rest[:min(cut, len(rest))])))
@@ -77,14 +75,14 @@ func TestRunes_keepWhatIsNotWhole(t *testing.T) {
 
 func TestLogChunk_isReadAsItIsWritten(t *testing.T) {
 	for _, s := range texts {
-		c := protocol.LogChunk{Stream: protocol.LogStderr, Text: []byte(s)}
-		got, err := protocol.ReadLogChunk(c.Item())
+		c := LogChunk{Stream: LogStderr, Text: []byte(s)}
+		got, err := ReadLogChunk(c.Item())
 		require.NoError(t, err)
 		require.Equal(t, c.Stream, got.Stream)
 		require.Equal(t, s, string(got.Text))
 	}
 	for _, item := range []string{`{}`, `{"stream":"x","chunk":"a"}`, `{"stream":"stdout","chunk":5}`, `{"stream":"stdout"}`, `7`, ``} {
-		_, err := protocol.ReadLogChunk([]byte(item))
+		_, err := ReadLogChunk([]byte(item))
 		require.ErrorContains(t, err, "expected {")
 	}
 }
@@ -93,11 +91,11 @@ func BenchmarkTextUnits(b *testing.B) {
 	for name, s := range map[string]string{
 		"lines": strings.Repeat(strings.Repeat("x", 79)+"\n", 205), "ascii": strings.Repeat("x", 16<<10), "wide": strings.Repeat("ä€😀", 2000),
 	} {
-		literal := protocol.AppendText(nil, s)
+		literal := AppendText(nil, s)
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(literal)))
 			for b.Loop() {
-				protocol.TextUnits(literal)
+				TextUnits(literal)
 			}
 		})
 	}

@@ -73,13 +73,13 @@ func (d *driver) forget(n uint64) call {
 }
 
 // answered takes an answer of the worker to a call or a step.
-func (d *driver) answered(now time.Time, r Response, out []protocol.Effect) []protocol.Effect {
+func (d *driver) answered(r Response, out []protocol.Effect) []protocol.Effect {
 	if string(r.ID) == "null" {
 		return append(out, protocol.Drop(DroppedNoID, string(r.Error)))
 	}
 	n, other := protocol.CallNumber(r.ID)
 	if asked, ok := d.routes.asked[n]; ok {
-		return d.routeAnswered(now, n, asked, r, other, out)
+		return d.routeAnswered(n, asked, r, other, out)
 	}
 	c, isCall := d.calls[n]
 	isStep := d.running.step != "" && d.running.number == n

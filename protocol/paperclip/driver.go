@@ -172,7 +172,7 @@ func (d *driver) fired(now time.Time, id protocol.TimerID, out []protocol.Effect
 func (d *driver) received(now time.Time, m protocol.Message, out []protocol.Effect) []protocol.Effect {
 	switch m := m.(type) {
 	case Response:
-		return d.answered(now, m, out)
+		return d.answered(m, out)
 	case Request:
 		return d.asked(m, out)
 	case Notification:

@@ -39,11 +39,10 @@ type model struct {
 
 // modelRoute is a route as it should be.
 type modelRoute struct {
-	kind                            protocol.RouteKind
-	wire                            wireRoute
-	name, session                   string
-	opened, exited, refused, ended  bool
-	closed, reading, bound, stopped bool
+	wire                           wireRoute
+	name, session                  string
+	opened, exited, refused, ended bool
+	closed                         bool
 	// sent are the tags that came for it and have to get there; got are those that did.
 	sent, got     []string
 	room          protocol.Room
@@ -67,6 +66,7 @@ type modelCall struct {
 }
 
 func newModel(t testing.TB, next func(int) int) *model {
+	t.Helper()
 	shared := NewRoutes(3)
 	n := 0
 	d, ok := Dialect{
@@ -268,7 +268,7 @@ func (m *model) open() {
 	case 1:
 		kind, command = protocol.RoutePTY, `"","loginCommandKey":"grok"`
 	}
-	m.routes[id] = &modelRoute{kind: kind}
+	m.routes[id] = &modelRoute{}
 	m.ids = append(m.ids, id)
 	m.step(fmt.Sprintf("open %d %s", id, command), protocol.OpenRoute{ID: id, Route: protocol.Route{
 		Kind: kind, Scope: "c", Params: raw(`{"driverKey":"d","environmentId":"e","providerLeaseId":"l","command":` + command + `}`),

@@ -99,7 +99,7 @@ func (r *route) named() object {
 
 // routeAnswered takes the answer to a request of a route. One whose id has another type
 // has failed.
-func (d *driver) routeAnswered(now time.Time, n uint64, a routeAsk, r Response, other string, out []protocol.Effect) []protocol.Effect {
+func (d *driver) routeAnswered(n uint64, a routeAsk, r Response, other string, out []protocol.Effect) []protocol.Effect {
 	delete(d.routes.asked, n)
 	d.invocations.end(a.invocation)
 	method := a.kind.method(a.route.wire)
@@ -110,7 +110,7 @@ func (d *driver) routeAnswered(now time.Time, n uint64, a routeAsk, r Response, 
 	}
 	switch a.kind {
 	case askOpen:
-		return d.openAnswered(now, a.route, result, err, out)
+		return d.openAnswered(a.route, result, err, out)
 	case askClose:
 		return d.closeAnswered(a.route, result, err, out)
 	case askWrite, askStop:

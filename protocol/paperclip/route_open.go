@@ -233,7 +233,7 @@ func (p *openParams) duplex(params object) (wireRoute, object, error) {
 }
 
 // openAnswered binds a route to the session that the worker has given to it, or ends it.
-func (d *driver) openAnswered(now time.Time, r *route, result json.RawMessage, err error, out []protocol.Effect) []protocol.Effect {
+func (d *driver) openAnswered(r *route, result json.RawMessage, err error, out []protocol.Effect) []protocol.Effect {
 	if r.phase != routeOpening {
 		return out
 	}
