@@ -31,7 +31,7 @@ func TestMetrics_countWhatTheHostDoes(t *testing.T) {
 		`airi_host_sessions{phase="failed"} 0`,
 		`airi_host_calls_in_flight{plugin="talker"} 0`,
 		`airi_host_crashes_total{plugin="talker"} 0`,
-		`airi_host_capabilities{state="ready"} 7`,
+		`airi_host_capabilities{state="ready"} 8`,
 		`airi_host_info{version="v9"} 1`,
 		`airi_host_followers 0`,
 		`go_goroutines `,

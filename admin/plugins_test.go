@@ -53,7 +53,7 @@ func TestServer_inspects(t *testing.T) {
 		detail, err := r.Inspect(t.Context(), name)
 		require.NoError(t, err)
 		require.Equal(t, "talker", detail.Plugin)
-		require.Len(t, detail.Offers, 7)
+		require.Len(t, detail.Offers, 8)
 	}
 	_, err := r.Inspect(t.Context(), "tolker")
 	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
@@ -64,7 +64,7 @@ func TestServer_listsCapabilities(t *testing.T) {
 	r := start(t, Options{})
 	all, err := r.Capabilities(t.Context(), "talker", "model")
 	require.NoError(t, err)
-	require.Len(t, all, 6)
+	require.Len(t, all, 7)
 	require.Equal(t, lifecycle.CapReady, all[0].State)
 	for _, none := range [][2]string{{"airi-host", ""}, {"", "action"}} {
 		list, err := r.Capabilities(t.Context(), none[0], none[1])
