@@ -38,14 +38,25 @@ func (w *Worker) answered(r Result, out []protocol.Effect) []protocol.Effect {
 		w.forget(n)
 		return append(out, protocol.Complete{ID: c.id, Err: &protocol.Error{Code: protocol.CodeWire, Message: fmt.Sprintf(
 			"%s was answered under the id %s, a %s; expected the number %d", protocol.Clip(c.method), excerpt(r.RequestID), other, n)}})
-	case truthy(r.OK) && r.StreamID != nil && r.Payload == nil && c.stream == "":
-		c.stream = string(r.StreamID)
-		w.calls[n], w.streams[c.stream] = c, n
-		return out
+	case truthy(r.OK) && r.StreamID != nil && r.Payload == nil:
+		return w.streamBegin(n, c, r.StreamID, out)
 	}
 	w.forget(n)
 	result, err := r.outcome(c.method, "")
 	return append(out, protocol.Complete{ID: c.id, Result: result, Err: err})
+}
+
+// streamBegin takes the answer that says that more of it comes in parts.
+func (w *Worker) streamBegin(n uint64, c asking, id json.RawMessage, out []protocol.Effect) []protocol.Effect {
+	name := string(id)
+	if _, taken := w.streams[name]; taken || c.stream != "" || len(name) > protocol.MaxExcerpt {
+		w.forget(n)
+		return append(out, protocol.Complete{ID: c.id, Err: &protocol.Error{Code: protocol.CodeWire, Message: fmt.Sprintf(
+			"%s was answered as the stream %s: expected a short id that is not in use", protocol.Clip(c.method), excerpt(id))}})
+	}
+	c.stream = name
+	w.calls[n], w.streams[name] = c, n
+	return out
 }
 
 // chunk takes a part of the host's answer.

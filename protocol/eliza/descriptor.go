@@ -14,6 +14,10 @@ import (
 // MaxHandlers is how many handlers one worker may announce; what has more is refused.
 const MaxHandlers = 4096
 
+// MaxAnnounced is how many bytes the announcements of one worker may have together, all that
+// it adds later among them; what has more is refused.
+const MaxAnnounced = 16 << 20
+
 // descriptor is what a worker announces.
 type descriptor struct {
 	// name is the plugin's own name for itself.
@@ -306,11 +310,18 @@ func (r *reading) service(at string, v json.RawMessage) {
 		return
 	}
 	description := optionalText(member(v, "capabilityDescription"))
+	refs := make(map[string]json.RawMessage) // a look-up in v for each method would take its time with many of both
+	protocol.EachMember(v, func(key, value []byte) {
+		if m, ok := strings.CutPrefix(string(key), "rpc:"); ok {
+			refs[m] = value
+		}
+	})
 	for _, m := range r.texts(at+".rpcMethods", methods) {
-		ref := member(v, "rpc:"+m)
-		if ref == nil {
+		ref, ok := refs[m]
+		if !ok {
 			continue
 		}
+		delete(refs, m) // a method that is listed twice is one
 		name := of + "." + m
 		r.add(surfaceService, name, description, nil, target{surface: surfaceService, name: name, ids: []string{r.ref(at+".rpc:"+m, ref)}})
 	}

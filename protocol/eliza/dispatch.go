@@ -60,7 +60,7 @@ func (w *Worker) granted(r RPC, h handler, target string, out []protocol.Effect)
 // task begins a task.
 func (w *Worker) task(r RPC, h handler) Task {
 	w.lastTask++
-	one := task{id: r.RequestID}
+	one := task{id: protocol.KeptID(r.RequestID, len(r.Args))}
 	if h.surface == surfaceAction && !h.isValidate {
 		one.callback, _ = text(member(r.Args, "callbackId"))
 	}

@@ -78,8 +78,9 @@
 //
 // Settings.MaxPending calls may be in flight in each direction: the next one of the host
 // fails with [protocol.CodeOverloaded], the next one of the worker is answered so, and so
-// is one beyond [MaxAsked] bytes. A worker may announce [MaxHandlers] handlers. Of args
-// that are signed 1000 levels may nest. Of lines that are no frames the log shows
+// is one beyond [MaxAsked] bytes. A worker may announce [MaxHandlers] handlers, in
+// [MaxAnnounced] bytes, over its whole life. Of args that are signed 1000 levels may nest,
+// and of a failure eight causes are looked at. Of lines that are no frames the log shows
 // [protocol.StrayBurst] at once and another one every [protocol.StrayPause]; all are
 // counted. The length of a line is its transport's.
 //

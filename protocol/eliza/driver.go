@@ -64,6 +64,10 @@ type driver struct {
 	name    string
 	targets map[string]*target
 	ids     map[string]string
+	// size is how many bytes of announcements were taken; refusals thins out the log of
+	// those that were not.
+	size     int
+	refusals protocol.Strays
 	// isReady tells that init-complete came, running that the setup step waits for it,
 	// and failed why it will not come.
 	isReady bool
@@ -142,7 +146,7 @@ func (d *driver) received(now time.Time, m protocol.Message, out []protocol.Effe
 	case HostRPC:
 		return d.asked(m, out)
 	case Announce:
-		return d.announced(m, out)
+		return d.announced(now, m, out)
 	case InitComplete:
 		return d.initialized(out)
 	case Event:

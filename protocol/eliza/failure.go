@@ -27,8 +27,11 @@ type RemoteError struct {
 	hasName, hasMessage bool
 }
 
-// Error returns the message on one line, without the stack.
-func (e *RemoteError) Error() string { return oneLine(e.peer.Message) }
+// Error returns the message on one line, at most its first 64 KiB, without the stack.
+func (e *RemoteError) Error() string { return oneLine(protocol.Cut(e.peer.Message, maxLine)) }
+
+// maxLine is how many bytes of a message stand in errors, which are logged and kept.
+const maxLine = 64 << 10
 
 // Name is the class of the failure, e.g. "TypeError".
 func (e *RemoteError) Name() string { return e.peer.Name }

@@ -22,8 +22,8 @@ type request struct {
 	left bool
 }
 
-// MaxAsked is how many bytes the args of a worker's calls in flight may have together,
-// beside one call: the next one fails.
+// MaxAsked is how many bytes a worker's calls in flight may have together, beside one call:
+// the next one fails.
 const MaxAsked = protocol.MaxAsked
 
 // Methods are those of the runtime that workers made by the reference know; "invoke",
@@ -39,7 +39,8 @@ func (d *driver) asked(r HostRPC, out []protocol.Effect) []protocol.Effect {
 		return append(out, protocol.Drop(DroppedRequest, excerpt(r.Method)))
 	}
 	method, ok := text(r.Method)
-	if no := d.refusal(method, ok, len(r.Args)); no != nil {
+	size := len(r.Args) + len(r.RequestID) + len(r.Method) // all of which are kept
+	if no := d.refusal(method, ok, size); no != nil {
 		return append(out, protocol.Send{Message: hostFailure(r.RequestID, no)})
 	}
 	if no := d.denial(method); no != nil {
@@ -50,7 +51,6 @@ func (d *driver) asked(r HostRPC, out []protocol.Effect) []protocol.Effect {
 			return said
 		}
 	}
-	size := len(r.Args)
 	one := request{id: protocol.KeptID(r.RequestID, size), method: method, streams: r.StreamReply}
 	return append(out, protocol.Serve{
 		ID: d.requests.Add(one, size), Follows: r.StreamReply,

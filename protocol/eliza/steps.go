@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -75,7 +76,7 @@ func (d *driver) unannounce(why error, out []protocol.Effect) []protocol.Effect 
 }
 
 // announced takes an announcement of the worker's.
-func (d *driver) announced(a Announce, out []protocol.Effect) []protocol.Effect {
+func (d *driver) announced(now time.Time, a Announce, out []protocol.Effect) []protocol.Effect {
 	what := announceType(a.Dynamic)
 	switch {
 	case d.failed != nil:
@@ -83,29 +84,34 @@ func (d *driver) announced(a Announce, out []protocol.Effect) []protocol.Effect 
 	case !a.Dynamic && d.name != "":
 		return append(out, protocol.Drop(DroppedAnnounce, what+" came twice: the first one counts"))
 	case a.Dynamic && d.name == "":
-		return d.refuse(what+" received before plugin announce", out)
+		return d.refuse(now, what+" received before plugin announce", out)
+	case d.size+len(a.Descriptor) > MaxAnnounced:
+		return d.refuse(now, fmt.Sprintf("%d bytes are announced, the limit is %d: announce less", d.size+len(a.Descriptor), MaxAnnounced), out)
 	}
 	got, err := readDescriptor(a.Descriptor)
 	switch {
 	case err != nil:
-		return d.refuse(err.Error(), out)
+		return d.refuse(now, err.Error(), out)
 	case a.Dynamic && got.name != d.name:
-		return d.refuse(fmt.Sprintf("%s plugin mismatch: expected %s, got %s", what, protocol.Clip(d.name), protocol.Clip(got.name)), out)
+		return d.refuse(now, fmt.Sprintf("%s plugin mismatch: expected %s, got %s", what, protocol.Clip(d.name), protocol.Clip(got.name)), out)
 	}
 	if id, was := d.collision(got); id != "" {
-		return d.collided(id, was, out)
+		return d.collided(now, id, was, out)
 	}
 	if len(d.ids)+len(got.ids) > MaxHandlers {
-		return d.refuse(fmt.Sprintf("%d handlers are announced, the limit is %d: announce fewer", len(d.ids)+len(got.ids), MaxHandlers), out)
+		return d.refuse(now, fmt.Sprintf("%d handlers are announced, the limit is %d: announce fewer", len(d.ids)+len(got.ids), MaxHandlers), out)
 	}
-	d.name = got.name
+	d.name, d.size = got.name, d.size+len(a.Descriptor)
 	return d.take(got, out)
 }
 
-// refuse does not take an announcement. While the worker starts, that ends the start.
-func (d *driver) refuse(why string, out []protocol.Effect) []protocol.Effect {
+// refuse does not take an announcement. While the worker starts, that ends the start. Later
+// it is counted, and of a flood the log has the beginning.
+func (d *driver) refuse(now time.Time, why string, out []protocol.Effect) []protocol.Effect {
 	if d.isReady {
-		out = append(out, protocol.Logged{Level: slog.LevelError, Message: "the announcement is refused: " + why})
+		if d.refusals.Show(now) {
+			out = append(out, protocol.Logged{Level: slog.LevelError, Message: "the announcement is refused: " + why})
+		}
 		return append(out, protocol.Drop(DroppedAnnounce, why))
 	}
 	return d.unannounce(d.settings.Fault(protocol.CodeWire, "plugin "+d.settings.Plugin+": "+why), out)
@@ -124,12 +130,12 @@ func (d *driver) collision(got descriptor) (id, was string) {
 // collided refuses an announcement one of whose handlers has taken the id of another:
 // the reference's worker numbers what its init adds from 1 again, and has forgotten the
 // first handler by then.
-func (d *driver) collided(id, was string, out []protocol.Effect) []protocol.Effect {
+func (d *driver) collided(now time.Time, id, was string, out []protocol.Effect) []protocol.Effect {
 	if _, offered := d.targets[was]; offered && d.isReady {
 		delete(d.targets, was)
 		out = append(out, protocol.Retracted{Key: was, Reason: "its handler's id was given to another one: " + protocol.Clip(id)})
 	}
-	return d.refuse(fmt.Sprintf("the handler %s was announced for %s and again by init, so that the first one can be called no more: "+
+	return d.refuse(now, fmt.Sprintf("the handler %s was announced for %s and again by init, so that the first one can be called no more: "+
 		"let the plugin have it before its init, or give it another name", protocol.Clip(id), protocol.Clip(was)), out)
 }
 

@@ -25,7 +25,7 @@ func (d *driver) asked(r Request, out []protocol.Effect) []protocol.Effect {
 	if no := d.gate(r.Method, w, a); no.code != 0 {
 		return append(no.told(r.Method, w, out), protocol.Send{Message: refusal(r.ID, no.code, no.message)})
 	}
-	size := len(r.Params)
+	size := len(r.Params) + len(r.ID) // both of which are kept
 	if no := d.requests.Refusal(d.settings, quotable(r.Method), size); no != nil {
 		return append(out, protocol.Send{Message: failure(r.ID, no, hostEnd)})
 	}

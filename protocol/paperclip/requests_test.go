@@ -98,7 +98,7 @@ func TestRequests_theirBytesAreBounded(t *testing.T) {
 	r := newRig(t, Plugin{Company: "c"}, protocol.Settings{})
 	d, ok := r.d.(*driver)
 	require.True(t, ok)
-	big := Request{ID: raw(`"big"`), Method: "entities.list", Params: raw(`{"x":"` + strings.Repeat("x", MaxAsked/2-10) + `"}`)}
+	big := Request{ID: raw(`"big"`), Method: "entities.list", Params: raw(`{"x":"` + strings.Repeat("x", MaxAsked/2-17) + `"}`)}
 	for range 2 {
 		out := d.Step(now, protocol.Received{Message: big}, nil)
 		require.IsType(t, protocol.Serve{}, out[0])
