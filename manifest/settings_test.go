@@ -94,7 +94,7 @@ func TestParseSettings_wholeFile(t *testing.T) {
 		},
 		Jobs:     JobSettings{SkipMissed: true, Limit: time.Minute, AtOnce: 1, PerPlugin: 3, Jobs: 2, Drain: time.Second},
 		Folders:  FolderLimits{FileBytes: 1, Files: 2, Bytes: 3, AtOnce: 4},
-		Services: ServiceSettings{Activities: 1, Secrets: 2, Series: 3, States: 4, ProviderTimeout: time.Second},
+		Services: ServiceSettings{Activities: 1, Secrets: 2, Series: 3, States: 4, ProviderTimeout: time.Second, StateTimeout: 2 * time.Second, StateBytes: 5},
 		Queues:   QueueSettings{Events: 1, Frames: 2, LogLines: 3, Bytes: 4},
 		Logs:     LogFileSettings{Dir: "/var/log/airi-host", MaxBytes: 64 << 10, Files: 2, Total: 1 << 20},
 	}, wantSettings(t, string(settingsFile(t, "whole.json"))))

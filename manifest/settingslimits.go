@@ -152,10 +152,12 @@ type ServiceSettings struct {
 	Activities, Secrets int
 	// Series is how many series of measurements are kept of one plugin.
 	Series int
-	// States is how many states one elizaOS plugin may have composed at a time, and
-	// ProviderTimeout how long one waits for a provider.
-	States          int
-	ProviderTimeout time.Duration
+	// States is how many states one elizaOS plugin may have composed at a time,
+	// ProviderTimeout how long one waits for a provider, StateTimeout how long for all of
+	// them, and StateBytes what they say together.
+	States                        int
+	ProviderTimeout, StateTimeout time.Duration
+	StateBytes                    int
 }
 
 // QueueSettings are what waits in the command line that runs the host.

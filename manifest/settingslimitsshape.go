@@ -101,6 +101,8 @@ var servicesShape = shape[ServiceSettings]{fields: []field[ServiceSettings]{
 	{"series", "", count(func(s *ServiceSettings) *int { return &s.Series })},
 	{"states", "", count(func(s *ServiceSettings) *int { return &s.States })},
 	{"providerTimeout", "", timeout(func(s *ServiceSettings) *time.Duration { return &s.ProviderTimeout })},
+	{"stateTimeout", "", timeout(func(s *ServiceSettings) *time.Duration { return &s.StateTimeout })},
+	{"stateBytes", "", bytesOf(func(s *ServiceSettings) *int { return &s.StateBytes })},
 }}
 
 var queuesShape = shape[QueueSettings]{fields: []field[QueueSettings]{

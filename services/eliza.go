@@ -20,25 +20,31 @@ type Eliza struct {
 	ProviderTimeout time.Duration
 	// Composing is how many states one plugin may have composed at a time; 0 means 16.
 	Composing int
+	// StateTimeout is how long a state may take, whatever the number of providers; who was
+	// not heard by then is left out. 0 means 20 s.
+	StateTimeout time.Duration
+	// StateBytes is how many bytes of what providers say go into one state; who says more
+	// than there is room for is left out. 0 means 8 MiB.
+	StateBytes int
 }
 
 const (
 	defaultProviderTimeout = 5 * time.Second
+	defaultStateTimeout    = 20 * time.Second
 	defaultComposing       = 16
+	defaultStateBytes      = 8 << 20
 )
 
 // ElizaRuntime returns the services of an elizaOS worker's runtime, by method. A host calls
 // it once: limits for each plugin are kept by what it returns.
 func ElizaRuntime(p protocol.Plugins, d Directory, o Options) map[string]protocol.Service {
 	o = o.withDefaults()
-	events, memories := elizaEvents{p}, memoryService{o.Store}
+	events, memories := elizaEvents{p}, newMemories(o.Store)
 	settings := settingService{o.Store, o.Config}
 	states := stateComposer{
 		plugins: p, directory: d, slots: newSlots(orDefault(o.Eliza.Composing, defaultComposing)),
-		each: max(o.Eliza.ProviderTimeout, 0),
-	}
-	if states.each == 0 {
-		states.each = defaultProviderTimeout
+		each: orDefault(o.Eliza.ProviderTimeout, defaultProviderTimeout), whole: orDefault(o.Eliza.StateTimeout, defaultStateTimeout),
+		bytes: orDefault(o.Eliza.StateBytes, defaultStateBytes),
 	}
 	return map[string]protocol.Service{
 		"getService":   protocol.QuickFunc(serviceFinder{d}.find),

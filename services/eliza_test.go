@@ -3,7 +3,10 @@ package services
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/internal/logtest"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -193,6 +197,46 @@ func TestEliza_composeStateIsBounded(t *testing.T) {
 		require.Equal(t, 3*time.Second, time.Since(began), "a provider has a deadline of its own")
 		w.wantRefusedWithin(time.Second)
 	})
+}
+
+// However many providers there are, and whatever they say, a state has its bounds.
+func TestEliza_composeStateOutlivesManyProviders(t *testing.T) {
+	var many directory
+	for i := range 1000 {
+		many = append(many, ready(fmt.Sprintf("provider:P%03d", i), ""))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var log logtest.Buffer
+		p := &waiting{plugins{log: slog.NewTextHandler(&log, nil)}}
+		w := worker{t: t, name: "demo", services: ElizaRuntime(p, many, Options{Eliza: Eliza{StateTimeout: 7 * time.Second}})}
+		began := time.Now()
+		require.JSONEq(t, `{"values":{"providers":""},"data":{"providers":{}},"text":""}`, w.call("composeState", `{"message":{}}`))
+		require.Equal(t, 7*time.Second, time.Since(began))
+		require.Equal(t, 5, strings.Count(log.String(), "\n"), log.String())
+		require.Contains(t, log.String(), "more=996")
+	})
+	said := `{"text":"` + strings.Repeat("x", 89) + `"}`
+	p := &plugins{onInvoke: func(protocol.Call) (json.RawMessage, error) { return json.RawMessage(said), nil }}
+	w := newElizaWorker(t, p, many, Options{Eliza: Eliza{StateBytes: 1000}})
+	var state struct {
+		Data struct{ Providers map[string]any }
+	}
+	require.NoError(t, json.Unmarshal([]byte(w.call("composeState", `{"message":{}}`)), &state))
+	require.Len(t, state.Data.Providers, 10)
+}
+
+// Changes of one memory that are made at a time are all kept.
+func TestEliza_memoriesLoseNoChange(t *testing.T) {
+	w := newElizaWorker(t, &plugins{}, nil, Options{})
+	w.call("createMemory", `{"memory":{"id":"m","entityId":"e","roomId":"r","content":{}}}`)
+	var changing sync.WaitGroup
+	for i := range 100 {
+		changing.Go(func() { w.call("updateMemory", fmt.Sprintf(`{"memory":{"id":"m","n%d":1}}`, i)) })
+	}
+	changing.Wait()
+	var m map[string]any
+	require.NoError(t, json.Unmarshal([]byte(w.call("getMemory", `{"memoryId":"m"}`)), &m))
+	require.Len(t, m, 104)
 }
 
 // wantRefusedWithin is a state whose caller does not wait for it.

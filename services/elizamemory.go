@@ -3,6 +3,8 @@ package services
 import (
 	"context"
 	"encoding/json"
+	"hash/maphash"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -11,7 +13,24 @@ import (
 
 // memoryService serves getMemory, createMemory and updateMemory. A plugin's memories are
 // among its state, and count there; no plugin sees another's.
-type memoryService struct{ store Store }
+type memoryService struct {
+	store Store
+	// changing has a lock for those memories that are changed at a time, by a hash of
+	// whose they are.
+	changing *[64]sync.Mutex
+	seed     maphash.Seed
+}
+
+func newMemories(store Store) memoryService {
+	return memoryService{store: store, changing: new([64]sync.Mutex), seed: maphash.MakeSeed()}
+}
+
+// change keeps others from changing a memory, until what it returns is called.
+func (s memoryService) change(call protocol.Call, id string) (done func()) {
+	lock := &s.changing[maphash.String(s.seed, call.Caller+"/"+id)%uint64(len(s.changing))]
+	lock.Lock()
+	return lock.Unlock
+}
 
 // memory is one as it is kept.
 type memory struct {
@@ -64,6 +83,7 @@ func (s memoryService) create(ctx context.Context, call protocol.Call) (json.Raw
 		table = defaultTable
 	}
 	given.members["id"] = encode(id)
+	defer s.change(call, id)()
 	if err := s.keep(ctx, call, id, memory{table, given.members}); err != nil {
 		return nil, err
 	}
@@ -79,6 +99,7 @@ func (s memoryService) update(ctx context.Context, call protocol.Call) (json.Raw
 	if in.err != nil {
 		return nil, in.err
 	}
+	defer s.change(call, id)()
 	kept, err := s.load(ctx, call, id)
 	switch {
 	case err != nil:

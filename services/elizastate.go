@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/airi-host/airi-host/capability"
@@ -25,13 +26,16 @@ import (
 //	data      {providers: {NAME: result}}
 //	text      the texts of all, a line each
 //
-// They are asked side by side, and heard by their position. One that fails or takes too
-// long is left out, which the log of who asks tells.
+// They are asked side by side, and heard by their position. One that fails, takes too long
+// or says too much is left out, which the log of who asks tells.
 type stateComposer struct {
 	plugins   protocol.Plugins
 	directory Directory
 	slots     *slots
-	each      time.Duration
+	// each is how long one provider may take, whole how long all of them.
+	each, whole time.Duration
+	// bytes is how much all of them may say.
+	bytes int
 }
 
 // providersAtOnce is how many providers are asked at a time for one state.
@@ -43,6 +47,7 @@ type provider struct {
 	position float64
 	result   providerResult
 	raw      json.RawMessage // nil where it failed
+	err      error           // why it failed
 }
 
 type providerResult struct {
@@ -138,26 +143,63 @@ func (s stateComposer) providers(c choice) (all []*provider) {
 // ask asks all of them, and returns when each has answered or taken too long.
 func (s stateComposer) ask(ctx context.Context, call protocol.Call, input json.RawMessage, all []*provider) {
 	var asking sync.WaitGroup
-	room := make(chan struct{}, providersAtOnce)
+	var said atomic.Int64
+	room, end := make(chan struct{}, providersAtOnce), time.Now().Add(s.whole)
 	for _, one := range all {
 		room <- struct{}{}
+		if !time.Now().Before(end) {
+			one.err = faultf(call, protocol.CodeTimeout, "it was not asked: all providers have %v together", s.whole)
+			<-room
+			continue
+		}
 		asking.Go(func() {
 			defer func() { <-room }()
 			raw, err := s.plugins.Invoke(ctx, protocol.Call{
 				Key: string(capability.KindProvider) + ":" + one.name, Input: input, Scope: call.Scope, Caller: call.Caller,
-				Trace: call.Trace, Cause: call.Cause, Deadline: time.Now().Add(s.each),
+				Trace: call.Trace, Cause: call.Cause, Deadline: earlier(time.Now().Add(s.each), end),
 			})
+			if err == nil && said.Add(int64(len(raw))) > int64(s.bytes) {
+				said.Add(-int64(len(raw)))
+				err = faultf(call, protocol.CodeOverloaded, "what it says has %d bytes, and all of a state have at most %d", len(raw), s.bytes)
+			}
 			if err == nil {
 				err = json.Unmarshal(raw, &one.result)
 			}
-			if err != nil {
-				s.plugins.Log(call.Caller).Warn("a state was composed without one of its providers", "provider", one.name, "error", err)
-				return
+			if one.err = err; err == nil {
+				one.raw = raw
 			}
-			one.raw = raw
 		})
 	}
 	asking.Wait()
+	if ctx.Err() == nil { // else there is no state
+		s.tellMissing(call, all)
+	}
+}
+
+// mostMissing is how many providers the log names of those that a state does without.
+const mostMissing = 4
+
+// tellMissing tells who asks of the providers that are left out.
+func (s stateComposer) tellMissing(call protocol.Call, all []*provider) {
+	log, missing := s.plugins.Log(call.Caller), 0
+	for _, one := range all {
+		if one.err == nil {
+			continue
+		}
+		if missing++; missing <= mostMissing {
+			log.Warn("a state was composed without one of its providers", "provider", one.name, "error", one.err)
+		}
+	}
+	if more := missing - mostMissing; more > 0 {
+		log.Warn("a state was composed without more of its providers", "more", more)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func composed(all []*provider) (json.RawMessage, error) {

@@ -102,7 +102,7 @@ func (o Options) config(_ context.Context, call protocol.Call) (json.RawMessage,
 }
 
 // orDefault is a limit as it is set, or its default where it is not.
-func orDefault[N int | int64](limit, otherwise N) N {
+func orDefault[N ~int | ~int64](limit, otherwise N) N {
 	if limit <= 0 {
 		return otherwise
 	}

@@ -209,7 +209,10 @@ var reached = map[string]reach{
 		func(s *settings) any {
 			return (&paperclip{st: &state{configs: configurations{settings: s}}, manifestOf: noManifest}).options(s).Eliza
 		},
-		map[string]string{"ProviderTimeout": "services.providerTimeout", "Composing": "services.states"},
+		map[string]string{
+			"ProviderTimeout": "services.providerTimeout", "Composing": "services.states",
+			"StateTimeout": "services.stateTimeout", "StateBytes": "services.stateBytes",
+		},
 		nil,
 	},
 	"services.HTTP": {

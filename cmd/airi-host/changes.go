@@ -53,6 +53,8 @@ var changes = []change{
 	{"services.series", admin.SettingRestart, "", ""},
 	{"services.states", admin.SettingRestart, "", ""},
 	{"services.providerTimeout", admin.SettingRestart, "", ""},
+	{"services.stateTimeout", admin.SettingRestart, "", ""},
+	{"services.stateBytes", admin.SettingRestart, "", ""},
 	{"services.*", admin.SettingApplied, "", ""},
 	{"queues.*", admin.SettingRestart, "", ""},
 	{"endpoints.*", admin.SettingRestart, "", ""},

@@ -97,7 +97,10 @@ func (p *paperclip) options(s *settings) services.Options {
 		Config: p.st.configs.Value, Store: stateIn(p.st.db, s.memory()), Metrics: p.metrics,
 		Secrets: s.secrets(), HTTP: s.http(), Folders: s.folders(p.manifestOf), Activities: s.Services.Activities,
 		Telemetry: p.telemetry,
-		Eliza:     services.Eliza{ProviderTimeout: s.Services.ProviderTimeout, Composing: s.Services.States},
+		Eliza: services.Eliza{
+			ProviderTimeout: s.Services.ProviderTimeout, Composing: s.Services.States,
+			StateTimeout: s.Services.StateTimeout, StateBytes: s.Services.StateBytes,
+		},
 	}
 	if p.st.db != nil {
 		o.Entities, o.Auditor = p.st.db, p.st.db
