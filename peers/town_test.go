@@ -237,7 +237,9 @@ func elizaPlugin(t *testing.T, name, code, host string) string {
 	t.Helper()
 	boot := readText(t, "..", "testdata", "plugins", "sundial", "bootstrap.mjs")
 	if name == "mute" { // as the reference's, which does not tell for whose sake it asks
-		boot = strings.Replace(boot, "within: serving.getStore() ?? null", "", 1)
+		const told = ", within: serving.getStore() ?? null"
+		require.Contains(t, boot, told)
+		boot = strings.Replace(boot, told, "", 1)
 	}
 	return written(t, map[string]string{
 		"plugin.json": `{"id":"` + name + `","name":"x","version":"1","description":"x","mode":"background","permissions":{"bun":{"run":true}},
