@@ -12,10 +12,14 @@ class Speaker {
   say(text) { return said(text) }
 }
 
-async function relay(runtime, { key, input, plugin, ms, by }) {
+async function relay(runtime, { key, input, plugin, ms, by, follow }) {
+  const items = []
+  const onChunk = follow ? item => items.push(item) : undefined
   try {
-    const call = by === 'useModel' ? runtime.useModel(key.slice('model:'.length), input) : runtime.invoke(key, input, { plugin, timeoutMs: ms })
-    return { result: await call }
+    const call = by === 'useModel'
+      ? runtime.useModel(key.slice('model:'.length), input, { onChunk })
+      : runtime.invoke(key, input, { plugin, timeoutMs: ms, onChunk })
+    return { result: await call, items }
   }
   catch ({ name, message, code, data }) {
     return { failed: { name, message, code, data } }
