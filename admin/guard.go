@@ -42,7 +42,7 @@ func (g Guard) around(next http.Handler) http.Handler {
 			refuse(w, r, f)
 			return
 		}
-		if g.crossed(w, r, "GET, POST") {
+		if g.crossed(w, r, "GET, POST, PUT, DELETE") {
 			return
 		}
 		next.ServeHTTP(w, r)

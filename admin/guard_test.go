@@ -73,7 +73,9 @@ func TestGuard_refusesANameThatOnlyBeginsLikeThisMachines(t *testing.T) {
 
 func TestGuard_answersTheBrowserOfAListedPage(t *testing.T) {
 	r := startGuarded(t, Options{}, Guard{Loopback: true, Token: "0123456789abcdef", Origins: []string{"http://localhost:5173"}})
-	status, _ := r.send(t, http.MethodOptions, pathAPI+"/call", "", "Origin", "http://localhost:5173", "Access-Control-Request-Method", "POST")
+	answer, _ := r.full(t, http.MethodOptions, pathAPI+"/call", "", "Origin", "http://localhost:5173", "Access-Control-Request-Method", "POST")
+	status := answer.StatusCode
+	require.Equal(t, "GET, POST, PUT, DELETE", answer.Header.Get("Access-Control-Allow-Methods"), "those of the API")
 	require.Equal(t, http.StatusNoContent, status)
 	status, _ = r.send(t, http.MethodOptions, pathAPI+"/call", "", "Origin", "http://evil.example", "Access-Control-Request-Method", "POST")
 	require.Equal(t, http.StatusForbidden, status)

@@ -139,7 +139,7 @@ func (w *walk) count(v any) error {
 	case bool:
 	case map[string]any:
 		if name, ok := unfitCount(v); ok {
-			return fmt.Errorf("%sexpected a number below %d: leave it out", place(w.at()+"/"+name), 1<<31)
+			return fmt.Errorf("%sexpected a number below %d: leave it out", place(w.at()+"/"+name), int64(1)<<31)
 		}
 		if _, ok := v["$dynamicAnchor"].(string); ok {
 			w.anchored = append(w.anchored, w.at())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -60,12 +61,20 @@ func (db *DB) SetDisabled(ctx context.Context, plugin string, disabled bool) err
 	})
 }
 
-// maxReason is how much is kept of why a plugin crashed, in bytes.
+// maxReason is how much is kept of why a plugin crashed or a run failed, in bytes.
 const maxReason = 4 << 10
+
+// reason is as much of a text as is kept, in whole characters.
+func reason(text string) string {
+	if len(text) <= maxReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxReason], "")
+}
 
 // SetCrashes remembers how a plugin crashed; of the reason, the first 4 KiB.
 func (db *DB) SetCrashes(ctx context.Context, plugin string, c Crashes) error {
-	c.Last = c.Last[:min(len(c.Last), maxReason)]
+	c.Last = reason(c.Last)
 	return db.change(ctx, len(plugin)+len(c.Last), func(t *tx) error {
 		return t.exec(`INSERT INTO plugins (plugin, crashes, in_a_row, given_up, last_crash, last_crash_at, next_restart_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -46,4 +46,8 @@ func TestPlugin_hasLimits(t *testing.T) {
 	p, err := db.Plugin(t.Context(), "p")
 	require.NoError(t, err)
 	require.Len(t, p.Crashes.Last, maxReason)
+	require.NoError(t, db.SetCrashes(t.Context(), "p", Crashes{Last: "x" + strings.Repeat("ä", 10_000), LastAt: time.Now()}))
+	p, err = db.Plugin(t.Context(), "p")
+	require.NoError(t, err)
+	require.Equal(t, "x"+strings.Repeat("ä", maxReason/2-1), p.Crashes.Last, "whole characters")
 }

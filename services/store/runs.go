@@ -55,7 +55,7 @@ func (db *DB) StartRun(ctx context.Context, r Run) error {
 // SkipRun remembers a run that was due and left out, r.Error saying why: of that, the
 // first 4 KiB. Its schedule was followed until now.
 func (db *DB) SkipRun(ctx context.Context, r Run) error {
-	return db.addRun(ctx, r, Skipped, r.Error[:min(len(r.Error), maxReason)], db.limits.Now())
+	return db.addRun(ctx, r, Skipped, reason(r.Error), db.limits.Now())
 }
 
 func (db *DB) addRun(ctx context.Context, r Run, outcome Outcome, why string, ended time.Time) error {
@@ -90,7 +90,7 @@ func (db *DB) addRun(ctx context.Context, r Run, outcome Outcome, why string, en
 // EndRun remembers what became of a run: it has succeeded if failure is "". A run that
 // is not known, since it was dropped, is no error.
 func (db *DB) EndRun(ctx context.Context, plugin, id, failure string) error {
-	outcome, failure := Succeeded, failure[:min(len(failure), maxReason)]
+	outcome, failure := Succeeded, reason(failure)
 	if failure != "" {
 		outcome = Failed
 	}
