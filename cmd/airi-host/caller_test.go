@@ -79,7 +79,8 @@ func TestCaller_followsTheCall(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		afterHosts(t)
 		host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"counts": p}})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, host.Shutdown(context.Background())) }()
@@ -118,7 +119,8 @@ func TestCaller_endsAtTheDeadline(t *testing.T) {
 		"":     "tool:other was not ready before the deadline (--timeout 500ms)",
 		"slow": "is not ready: preparing before the deadline",
 	} {
-		inBubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			afterHosts(t)
 			k, later := callerOn(t, protocol.Call{Key: "tool:other", Plugin: plugin, Deadline: time.Now().Add(limit)})
 			k.timeout = limit
 			_, err := k.run(context.Background())
@@ -132,13 +134,10 @@ func TestCaller_endsAtTheDeadline(t *testing.T) {
 	}
 }
 
-// inBubble runs a test of a host in fake time.
-func inBubble(t *testing.T, test func(t *testing.T)) {
+// afterHosts lets what hosts in fake time leave behind come to its end.
+func afterHosts(t *testing.T) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(2 * time.Second) }) // the actor library's dead letters
-		test(t)
-	})
+	t.Cleanup(func() { time.Sleep(2 * time.Second) }) // the actor library's dead letters
 }
 
 func TestCaller_listsWhatThereIs(t *testing.T) {

@@ -53,7 +53,7 @@ func TestCountSignals_takesAnEchoForTheSameSignal(t *testing.T) {
 		signals <- syscall.SIGTERM
 		synctest.Wait()
 		require.NoError(t, ctx.Err())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		signals <- syscall.SIGTERM
 		synctest.Wait()
 		require.Error(t, ctx.Err())
