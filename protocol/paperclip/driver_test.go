@@ -86,7 +86,7 @@ func (r rig) line(e protocol.Effect) string {
 		return fmt.Sprintf("written %d %d %d", e.ID, e.Writes, e.Bytes)
 	case protocol.Retire:
 		return "retire " + outcome(nil, e.Err)
-	case protocol.RouteAsked:
+	case Opening:
 		return fmt.Sprintf("asked %d %s %s %s", e.ID, e.Route.Kind, e.Route.Scope, e.Route.Params)
 	case protocol.Progress:
 		return fmt.Sprintf("progress %d %s", e.ID, e.Item)

@@ -75,7 +75,7 @@ func (w *routesReplay) asked(m Request) {
 	w.requests[string(m.ID)] = m
 	for _, e := range w.step(protocol.Received{Message: m}) {
 		switch e := e.(type) {
-		case protocol.RouteAsked:
+		case Opening:
 			name, _ := text(member(m.Params, "hostRouteId"))
 			w.opens[string(m.ID)], w.byName[name] = e.ID, e.ID
 			require.Equal(w.t, companyOf(m.Method, m.Params), e.Route.Scope)

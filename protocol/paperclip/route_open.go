@@ -28,8 +28,8 @@ func (Dialect) Routes() {}
 type DuplexForm uint8
 
 const (
-	// DuplexAuto is base64, but text where the worker has the pseudo-terminal of the time
-	// before that.
+	// DuplexAuto is base64, but text where the worker has only the pseudo-terminal of the
+	// time before that.
 	DuplexAuto DuplexForm = iota
 	// DuplexBase64 is the releases' form, from 2026.831 on. All bytes pass.
 	DuplexBase64
@@ -213,7 +213,7 @@ func (p *openParams) terminal(byCommand bool) wireRoute {
 // duplex is the channel that is asked for.
 func (p *openParams) duplex(params object) (wireRoute, object, error) {
 	w := duplexBase64
-	older := slices.Contains(p.supported, wordsOf[setupTokenPTY].open)
+	older := slices.Contains(p.supported, wordsOf[setupTokenPTY].open) && !slices.Contains(p.supported, wordsOf[loginPTY].open)
 	if p.plugin.Duplex == DuplexText || p.plugin.Duplex == DuplexAuto && older {
 		w = duplexText
 	}

@@ -71,6 +71,10 @@ func TestRoutes_areAskedForInTheWordsOfTheRelease(t *testing.T) {
 		require.Regexp(t, `"method":"loginPtyOpen".*"loginCommandKey":"claude","sessionHome":"/tmp/paperclip-adapter-login/[-0-9a-f]{36}"`,
 			newer.open(protocol.RouteID(id), protocol.RoutePTY, params)[1])
 	}
+	both := newRouteRig(t, Limits{}, "loginPtyOpen", "setupTokenPtyOpen", "duplexChannelOpen")
+	both.open(1, protocol.RouteDuplex, shell)
+	both.receive(`{"id":2,"result":{"hostRouteId":"duplex-route-1","workerSessionId":"s"}}`)
+	require.Contains(t, both.step(protocol.WriteRoute{ID: 1, Data: []byte("x")})[0], `"data":"eA=="`, "one that has both is no older one")
 	older := newRouteRig(t, Limits{}, "setupTokenPtyOpen")
 	require.Contains(t, older.open(1, protocol.RoutePTY, login)[1], `"method":"setupTokenPtyOpen"`)
 }

@@ -20,7 +20,7 @@ type WorkerSettings struct {
 	// otherwise a second company's configuration is refused with -32006.
 	MultiCompany bool
 	// Routes has the methods of routes among the Hooks served as routes, by
-	// protocol.RouteAsked and what follows. Otherwise they are Tasks as all others.
+	// an Opening and what follows. Otherwise they are Tasks as all others.
 	Routes bool
 	// Duplex is how channels carry bytes: base64 unless it is DuplexText.
 	Duplex DuplexForm
@@ -53,7 +53,7 @@ type WorkerSettings struct {
 //
 //	protocol.Send       a frame to write
 //	Task                the host wants something; exactly one Reply is owed
-//	protocol.RouteAsked, Chunk, RouteStopped, RouteClosing
+//	Opening, protocol.Chunk, RouteStopped, RouteClosing
 //	                    a route, if the settings have them
 //	protocol.Complete   a call of the host is over
 //	protocol.Ran        of StepStop: shutdown is answered; write what there is and exit
@@ -91,6 +91,14 @@ type Task struct {
 	// Invocation is the id to give back with whatever the handler asks of the
 	// host, "" for none. It stays the handler's own when its task is over: what a
 	// timer of it asks then is refused, and rightly so.
+	Invocation string
+}
+
+// Opening is a route that the host asks for.
+type Opening struct {
+	protocol.RouteAsked
+	// Invocation is as in a Task, for what is asked of the host until the route is open:
+	// the host forgets it then.
 	Invocation string
 }
 

@@ -126,9 +126,10 @@ func (w *Worker) openAsked(wire wireRoute, r Request, out []protocol.Effect) []p
 	one := &workerRoute{id: w.routes.last, wire: wire, name: name, openID: r.ID}
 	w.routes.byID[one.id], w.routes.byName[name] = one, one
 	trace, _ := text(member(r.Invocation, "traceparent"))
-	return append(out, protocol.RouteAsked{ID: one.id, Route: protocol.Route{
+	own, _ := text(member(r.Invocation, "id"))
+	return append(out, Opening{protocol.RouteAsked{ID: one.id, Route: protocol.Route{
 		Kind: kind, Scope: nonBlank(member(member(r.Invocation, "scope"), "companyId")), Params: r.Params, Trace: trace,
-	}})
+	}}, own})
 }
 
 // routeStep takes what the plugin does with a route.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -49,6 +50,15 @@ func TestWorkerRoutes_live(t *testing.T) {
 	require.Equal(t, []string{`send {"id":6,"result":{"hostRouteId":"r","workerSessionId":"session-1"}}`}, r.step(protocol.CloseRoute{ID: 1}))
 	require.Equal(t, []string{`send {"id":8,"result":{"hostRouteId":"r"}}`}, r.receive(`{"id":8,`+closing), "what is not there is closed")
 	require.Equal(t, []string{`send {"id":9,"error":{"code":-32002,"message":"duplexChannelWrite: there is no such session"}}`}, r.write("9", "YQ=="))
+}
+
+func TestWorkerRoutes_areOpenedForAnInvocation(t *testing.T) {
+	w := NewWorker(WorkerSettings{Routes: true, Hooks: hooks})
+	messages, err := codec{}.Decode([]byte(strings.Replace(openChannel, "{", `{"jsonrpc":"2.0",`, 1)))
+	require.NoError(t, err)
+	effects := w.Step(time.Time{}, protocol.Received{Message: messages[0]}, nil)
+	require.Len(t, effects, 1)
+	require.Equal(t, "i", effects[0].(Opening).Invocation)
 }
 
 func TestWorkerRoutes_refuse(t *testing.T) {
