@@ -49,7 +49,7 @@ var reached = map[string]reach{
 		map[string]string{
 			"ID": wired, "Version": wired, "Owner": wired, "Log": wired, "LogEvents": wired, "Dialects": wired, "Programs": wired,
 			"Launch": wired, "Services": wired, "Methods": wired, "Observe": wired, "Versions": wired,
-			"MayInvoke": wired, "Denied": wired, "Trace": wired, "Memory": wired,
+			"MayInvoke": wired, "Denied": wired, "Trace": wired, "Memory": wired, "Unstarted": wired,
 			"Runtime":  "only Node.js runs plugins here: runtimes.node says which",
 			"Timeouts": byOthers, "Limits": byOthers, "Ladder": byOthers, "Restart": byOthers,
 		},

@@ -88,7 +88,9 @@ func stopAwkward(t *testing.T, drain time.Duration) (freed, took time.Duration) 
 		"starter": lifecycle.Preparing, "crasher": lifecycle.Failed,
 	})
 
-	brief, endless := callTool(t, host, "slow-1", 700), callTool(t, host, "slow-2", 600_000)
+	endless := callTool(t, host, "slow-2", 600_000)
+	wantInFlight(t, host, 1)
+	brief := callTool(t, host, "slow-1", int(drain.Milliseconds()/4))
 	wantInFlight(t, host, 2)
 	began := time.Now()
 	c.signal(t, syscall.SIGTERM)
