@@ -21,8 +21,7 @@ func (s *step) keep(ctx context.Context) (Kept, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
 	kept, err := s.Store.SetConfiguration(ctx, s.old.Revision, s.next)
-	switch protocol.CodeOf(err) {
-	case protocol.CodeOutcomeUnknown, protocol.CodeConflict:
+	if code := protocol.CodeOf(err); code == protocol.CodeOutcomeUnknown || code == protocol.CodeConflict {
 		s.doubt(whose{s.next.Plugin, s.next.Company})
 	}
 	return kept, err
