@@ -40,11 +40,11 @@ func TestDriver_boundsAnnouncements(t *testing.T) {
 	handler := func(i int) string { return fmt.Sprintf(`"M%d":{"rpc":true,"id":"m%d"}`, i, i) }
 	last := func(lines []string) string { return lines[len(lines)-1] }
 	require.Equal(t, "ran setup plugin lab: descriptor.models.M4096: 4096 handlers are announced, the limit: announce fewer",
-		last(announcing(t, `{"name":"p","models":{`+many(200_000, handler)+`}}`)))
+		last(announcing(t, `{"name":"p","models":{`+many(20_000, handler)+`}}`)))
 	require.Contains(t, last(announcing(t, `{"name":"p","config":"`+strings.Repeat("x", MaxAnnounced)+`"}`)),
 		"bytes are announced, the limit is 16777216: announce less")
-	methods := many(200_000, func(i int) string { return fmt.Sprintf(`"m%d"`, i) })
-	others := many(100_000, func(i int) string { return fmt.Sprintf(`"rpc:n%d":1`, i) })
+	methods := many(100_000, func(i int) string { return fmt.Sprintf(`"m%d"`, i) })
+	others := many(40_000, func(i int) string { return fmt.Sprintf(`"rpc:n%d":1`, i) })
 	require.Empty(t, announcing(t, `{"name":"p","services":[{"serviceType":"s","rpcMethods":[`+methods+`],`+others+`}]}`),
 		"methods without a handler are none")
 	require.Equal(t, []string{`offered service:s.m priority=0 "" `},
@@ -97,7 +97,7 @@ func TestDriver_boundsTheIdsOfCalls(t *testing.T) {
 
 // Whatever stands in a frame, however deep, is passed on, refused or dropped.
 func TestDriver_outlivesDeepFrames(t *testing.T) {
-	const n = 100_000
+	const n = 20_000
 	deep := strings.Repeat(`{"a":[`, n) + strings.Repeat(`]}`, n)
 	for _, frame := range []string{
 		`{"type":"worker-rpc-result","requestId":` + deep + `,"ok":true}`,
