@@ -153,7 +153,7 @@ func TestWorker_refusesAStreamThatIsInUse(t *testing.T) {
 	require.Empty(t, r.receive(`{"type":"host-rpc-result","requestId":1,"ok":true,"streamId":"s"}`))
 	require.Equal(t, []string{`complete 2 error useModel was answered as the stream "s": expected a short id that is not in use`},
 		r.receive(`{"type":"host-rpc-result","requestId":2,"ok":true,"streamId":"s"}`))
-	require.Contains(t, r.receive(`{"type":"host-rpc-result","requestId":3,"ok":true,"streamId":"`+strings.Repeat("s", 300)+`"}`)[0], "expected a short id")
+	require.Contains(t, r.receive(`{"type":"host-rpc-result","requestId":3,"ok":true,"streamId":"` + strings.Repeat("s", 300) + `"}`)[0], "expected a short id")
 	require.Equal(t, []string{`progress 1 1`}, r.receive(`{"type":"stream-chunk","streamId":"s","chunk":1}`))
 	require.Equal(t, []string{`complete 1 error useModel was answered as the stream "t": expected a short id that is not in use`},
 		r.receive(`{"type":"host-rpc-result","requestId":1,"ok":true,"streamId":"t"}`))
