@@ -24,7 +24,7 @@ func TestEvents_ofCallsAreFollowed(t *testing.T) {
 	got := next(t, events)
 	require.Equal(t, "call model:TALKS", got.Event+" "+got.Key)
 	leave()
-	_ = <-ended
+	require.Error(t, <-ended)
 	require.NoError(t, r.Events(t.Context(), "call", 0, false, func([]byte) error {
 		require.Fail(t, "it was kept")
 		return nil

@@ -392,7 +392,7 @@ func TestCrossing_requirements(t *testing.T) {
 	modules := Install(t, Paperclip)
 	needs := []string{"tool:airi-say", "tool:paperclip-say", "action:eliza-say", "tool:go-say"}
 	needy := map[string]string{
-		"needs-airi": airiModule(t, "needs-airi", `export function setupModules() {}`, all),
+		"needs-airi":      airiModule(t, "needs-airi", `export function setupModules() {}`, all),
 		"needs-paperclip": Fixture(t, modules, "echo", Changes{ID: "needs-paperclip", Host: map[string]any{"requires": needs}}),
 		"needs-eliza": elizaPlugin(t, "needs-eliza", `import { bootstrap } from './bootstrap.mjs'
 			await bootstrap({ name: 'needs-eliza' })`, all),

@@ -113,7 +113,7 @@ func (m *townsman) plugin() *plugin.Definition {
 	})
 	plugin.Job(p, "go-say", func(context.Context, plugin.Run) error { m.saw("job"); return nil })
 	plugin.Webhook(p, "go-say", func(_ context.Context, d plugin.Delivery) error { m.saw("webhook " + d.RawBody); return nil })
-	plugin.HTTP(p, "GET /go/say", func(_ context.Context, r plugin.HTTPRequest) (plugin.HTTPResponse, error) {
+	plugin.HTTP(p, "GET /go/say", func(context.Context, plugin.HTTPRequest) (plugin.HTTPResponse, error) {
 		return plugin.HTTPResponse{Status: 200, Headers: map[string]string{}, Body: json.RawMessage(`"go: hi"`)}, nil
 	})
 	plugin.On(p, "go-say", func(_ context.Context, in texted) error { m.saw("event " + in.Text); return nil })
