@@ -132,12 +132,9 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 	}
 	switch in := cause.(type) {
 	case protocol.Invoke:
-		if over {
-			err = endedError{err}
-		}
-		p.unsent = in.ID
-		p.complete(protocol.Complete{ID: in.ID, Err: sendFailure(p.h.Plugin, in.Call.Key, err)}, in)
-		p.step(protocol.Cancel{ID: in.ID, Reason: "not sent"})
+		p.notSent(&in, over, err)
+	case *protocol.Invoke:
+		p.notSent(in, over, err)
 	case protocol.Cancel: // more is owed than may be: its answer will be late, and counted
 	case protocol.Reply:
 		if over {
@@ -150,6 +147,16 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 			p.breakOff(fmt.Errorf("sending to plugin %s: %w", p.h.Plugin, err))
 		}
 	}
+}
+
+// notSent fails a call whose frame was not sent.
+func (p *peer) notSent(in *protocol.Invoke, over bool, err error) {
+	if over {
+		err = endedError{err}
+	}
+	p.unsent = in.ID
+	p.complete(protocol.Complete{ID: in.ID, Err: sendFailure(p.h.Plugin, in.Call.Key, err)}, in)
+	p.step(protocol.Cancel{ID: in.ID, Reason: "not sent"})
 }
 
 // write tells why a frame was not sent, and whether that is because the connection

@@ -61,8 +61,10 @@ type peer struct {
 	driver   protocol.Driver
 	effects  []protocol.Effect
 	frame    []byte
-	calls    map[protocol.CallID]*call
-	nextID   protocol.CallID
+	// lent is the call that is being made, for a driver that borrows it, else nil.
+	lent   *protocol.Invoke
+	calls  map[protocol.CallID]*call
+	nextID protocol.CallID
 	// serving are the calls that the peer has in flight at the host.
 	serving map[protocol.RequestID]*serving
 	// publishes are those of them that publish events.
@@ -106,6 +108,9 @@ func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *pee
 		gate:   newGate(who.bounds.limits.Facts), over: make(chan struct{}),
 		calls: map[protocol.CallID]*call{}, serving: map[protocol.RequestID]*serving{},
 		timers: map[protocol.TimerID]*time.Timer{}, resume: make(chan struct{}, 1),
+	}
+	if _, ok := p.driver.(protocol.Borrower); ok {
+		p.lent = &protocol.Invoke{}
 	}
 	p.gatherer, _ = conn.(transport.Gatherer)
 	p.waiter, _ = conn.(transport.Waiter)
@@ -182,12 +187,23 @@ func (p *peer) begin(c *call) (leads bool) {
 	c.id = p.nextID
 	p.calls[c.id] = c
 	c.unheard = c.Feed != nil
-	p.step(protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil})
+	p.ask(protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil})
 	if c.stream != nil {
 		p.recall()
 		return false
 	}
 	return p.takeTurn()
+}
+
+// ask gives the driver a call, by pointer if it can.
+func (p *peer) ask(in protocol.Invoke) {
+	if p.lent == nil {
+		p.step(in)
+		return
+	}
+	*p.lent = in
+	p.step(p.lent)
+	*p.lent = protocol.Invoke{}
 }
 
 // outcomeNever is the failure of a call that was not even sent.

@@ -28,8 +28,12 @@ func (p plain) NewDriver(protocol.Settings) protocol.Driver {
 	return &plainDriver{plain: p, calls: map[protocol.CallID]bool{}, owed: map[protocol.RequestID]bool{}}
 }
 
-// streaming is the same with request streams.
+// streaming is the same with request streams; its driver takes calls by value alone.
 type streaming struct{ plain }
+
+func (s streaming) NewDriver(far protocol.Settings) protocol.Driver {
+	return struct{ protocol.Driver }{s.plain.NewDriver(far)}
+}
 
 func (streaming) Streams() {}
 
@@ -70,7 +74,14 @@ func send(format string, args ...any) protocol.Effect {
 	return protocol.Send{Message: fmt.Sprintf(format, args...)}
 }
 
+var _ protocol.Borrower = (*plainDriver)(nil)
+
+func (*plainDriver) Borrows() {}
+
 func (d *plainDriver) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
+	if borrowed, ok := in.(*protocol.Invoke); ok {
+		in = *borrowed
+	}
 	switch in := in.(type) {
 	case protocol.Run:
 		if d.silent {

@@ -137,6 +137,11 @@ func (p *peer) heardOf(in protocol.Input) {
 	switch in := in.(type) {
 	case protocol.Invoke:
 		id = in.ID
+	case *protocol.Invoke:
+		if !in.Feeds {
+			return
+		}
+		id = in.ID
 	case protocol.Feed:
 		id = in.ID
 	case protocol.FeedEnd:

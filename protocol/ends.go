@@ -30,6 +30,9 @@ func (s Settings) Unframed(fault, text string) Fail {
 
 // AfterEnd refuses what still comes when the connection has ended.
 func (s Settings) AfterEnd(in Input, out []Effect) []Effect {
+	if borrowed, ok := in.(*Invoke); ok {
+		in = *borrowed
+	}
 	switch in := in.(type) {
 	case Invoke:
 		return append(out, Complete{ID: in.ID, Err: s.ended("not called: " + Clip(in.Call.Key))})

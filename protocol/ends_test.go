@@ -27,9 +27,10 @@ func TestSettings_refuseAfterTheEnd(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"a call":  {Invoke{ID: 7, Call: Call{Key: "tool:x"}}, "not called: tool:x: the connection has ended"},
-		"a step":  {Run{Step: StepStop}, "not run: stop: the connection has ended"},
-		"a reply": {Reply{ID: 1}, ""},
+		"a call":      {Invoke{ID: 7, Call: Call{Key: "tool:x"}}, "not called: tool:x: the connection has ended"},
+		"a lent call": {&Invoke{ID: 7, Call: Call{Key: "tool:x"}}, "not called: tool:x: the connection has ended"},
+		"a step":      {Run{Step: StepStop}, "not run: stop: the connection has ended"},
+		"a reply":     {Reply{ID: 1}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := s.AfterEnd(c.in, nil)

@@ -27,6 +27,7 @@ type Emit struct{ Event Event }
 // with the same id follows, unless a Cancel does.
 //
 // A driver uses neither the call's Progress nor its Feed: it is told what they come to.
+// A [Borrower] is given a pointer to it.
 type Invoke struct {
 	ID   CallID
 	Call Call

@@ -88,3 +88,18 @@ func TestDriver_usesCallsAgain(t *testing.T) {
 	r.call(2, "model:TEXT", `1`)
 	require.Equal(t, []string{`complete 2 ok 1`}, r.receive(`{"type":"worker-rpc-result","requestId":`+string(number(d.last))+`,"ok":true,"payload":1}`))
 }
+
+// A call that is lent is made as one that is given.
+func TestDriver_borrowsCalls(t *testing.T) {
+	given, lent := newRig(t, Plugin{}, protocol.Settings{}), newRig(t, Plugin{}, protocol.Settings{})
+	given.start(everything)
+	lent.start(everything)
+	for i, key := range []string{"model:TEXT", "action:GREET", "none:x"} {
+		in := protocol.Invoke{ID: protocol.CallID(i), Call: protocol.Call{Key: key, Input: raw(`{"a":1}`)}}
+		want := given.step(in)
+		got := lent.step(&in)
+		in = protocol.Invoke{}
+		require.Equal(t, want, got)
+	}
+	require.Equal(t, []string{`complete 0 ok 7`}, lent.receive(`{"type":"worker-rpc-result","requestId":1,"ok":true,"payload":7}`))
+}

@@ -80,7 +80,10 @@ type driver struct {
 	closed bool
 }
 
-var _ protocol.Driver = (*driver)(nil)
+var _ protocol.Borrower = (*driver)(nil)
+
+// Borrows tells that Step takes a *protocol.Invoke.
+func (*driver) Borrows() {}
 
 func newDriver(d Dialect, s protocol.Settings) *driver {
 	h := &driver{
@@ -116,6 +119,8 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 		return d.run(in, out)
 	case protocol.Emit:
 		return d.emit(in, out)
+	case *protocol.Invoke:
+		return d.invoke(*in, out)
 	case protocol.Invoke:
 		return d.invoke(in, out)
 	case protocol.Cancel:

@@ -104,7 +104,10 @@ type driver struct {
 	closed bool
 }
 
-var _ protocol.Driver = (*driver)(nil)
+var _ protocol.Borrower = (*driver)(nil)
+
+// Borrows tells that Step takes a *protocol.Invoke.
+func (*driver) Borrows() {}
 
 func newDriver(d Dialect, s protocol.Settings) *driver {
 	h := &driver{
@@ -147,6 +150,8 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 		return d.run(in, out)
 	case protocol.Emit:
 		return d.emit(now, in, out)
+	case *protocol.Invoke:
+		return d.invoke(now, *in, out)
 	case protocol.Invoke:
 		return d.invoke(now, in, out)
 	case protocol.Cancel:
