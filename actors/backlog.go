@@ -14,6 +14,10 @@ import (
 // bounds: who puts them in is a peer's reader, which others wait for.
 type backlog struct {
 	mostItems, mostBytes int
+	// itemsName and bytesName are what the limits are called, perByte is for how long a
+	// reader is held up for a byte that is taken, beside its item.
+	itemsName, bytesName string
+	perByte              time.Duration
 	// wake has a value when there is something to look for.
 	wake chan struct{}
 
@@ -39,7 +43,21 @@ const (
 )
 
 func newBacklog(l Limits) *backlog {
-	return &backlog{mostItems: l.StreamItems, mostBytes: l.StreamBytes, wake: make(chan struct{}, 1), room: make(chan struct{}, 1), patience: mostPatience}
+	return &backlog{
+		mostItems: l.StreamItems, mostBytes: l.StreamBytes, itemsName: "streamItems", bytesName: "streamBytes",
+		wake: make(chan struct{}, 1), room: make(chan struct{}, 1), patience: mostPatience,
+	}
+}
+
+// bytePatience has a reader held up for who takes 64 MiB a second of a route.
+const bytePatience = 15 * time.Nanosecond
+
+// newChunkQueue is for the chunks of a route.
+func newChunkQueue(l Limits) *backlog {
+	b := newBacklog(l)
+	b.mostItems, b.mostBytes, b.itemsName, b.bytesName = l.RouteChunks, l.RouteBytes, "routeChunks", "routeBytes"
+	b.perByte = bytePatience
+	return b
 }
 
 // put adds an item; it tells whether that was taken, or says why there is no room.
@@ -50,9 +68,9 @@ func (b *backlog) put(item json.RawMessage) (taken bool, full error) {
 	case b.ended || b.left:
 		return false, nil
 	case len(b.items) >= b.mostItems:
-		return false, fmt.Errorf("%d items wait, the limit (streamItems)", len(b.items))
+		return false, fmt.Errorf("%d items wait, the limit (%s)", len(b.items), b.itemsName)
 	case b.bytes >= b.mostBytes:
-		return false, fmt.Errorf("%d bytes of items wait, the limit is %d (streamBytes)", b.bytes, b.mostBytes)
+		return false, fmt.Errorf("%d bytes of items wait, the limit is %d (%s)", b.bytes, b.mostBytes, b.bytesName)
 	}
 	b.items = append(b.items, item)
 	b.bytes += len(item)
@@ -89,7 +107,7 @@ func (b *backlog) take() (item json.RawMessage, some, over bool, err error) {
 	item, b.items[0] = b.items[0], nil
 	b.items = b.items[1:]
 	b.bytes -= len(item)
-	b.patience = min(b.patience+itemPatience, mostPatience)
+	b.patience = min(b.patience+itemPatience+time.Duration(len(item))*b.perByte, mostPatience)
 	if !b.isHalfFull() {
 		signal(b.room)
 	}

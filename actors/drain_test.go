@@ -77,7 +77,7 @@ func TestDrain_endsWithThePlugin(t *testing.T) {
 		go func() {
 			who := h.find(info.ID)
 			who.self.tell(stop{make(chan error, 1)})
-			who.self.tell(lost{errors.New("no luck")})
+			who.self.tell(lost{why: errors.New("no luck")})
 		}()
 		<-done
 		settle()

@@ -96,8 +96,12 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 		p.host.heed(p.h, e.Event)
 	case protocol.Logged:
 		p.host.wireLog(p.h, e)
-	case protocol.Chunk:
-		p.host.drop(p.h, "chunk", fmt.Sprintf("no such route: %d", e.ID), 1)
+	case protocol.Streamed:
+		p.host.publishStream(p.h, e)
+	case protocol.RouteOpened, protocol.RouteRefused, protocol.Chunk, protocol.RouteWritten, protocol.RouteExited, protocol.RouteEnded, protocol.RouteClosed:
+		p.routeEffect(e)
+	case protocol.Retire:
+		p.retire(e.Err)
 	case protocol.SetTimer:
 		p.setTimer(e)
 	case protocol.StopTimer:
@@ -121,7 +125,7 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 		if in.ID == p.unsent {
 			return
 		}
-	case protocol.Feed, protocol.FeedEnd, protocol.Report:
+	case protocol.Feed, protocol.FeedEnd, protocol.Report, protocol.WriteRoute:
 		p.say(m)
 		return
 	}
@@ -136,6 +140,10 @@ func (p *peer) send(m protocol.Message, cause protocol.Input) {
 	case *protocol.Invoke:
 		p.notSent(in, over, err)
 	case protocol.Cancel: // more is owed than may be: its answer will be late, and counted
+	case protocol.OpenRoute:
+		if !over {
+			p.unasked(in, err)
+		}
 	case protocol.Reply:
 		if over {
 			p.replyLost(in.ID)

@@ -13,7 +13,7 @@ import (
 )
 
 // Event is something that happened in the host: one of PhaseChanged, Waiting,
-// CapabilityChanged, Logged, Dropped, Channel, Wire, Called, Restart and Granted. Tests, the
+// CapabilityChanged, Logged, Dropped, Channel, Streamed, Wire, Called, Restart and Granted. Tests, the
 // command line and an embedder's own code read the same events.
 type Event interface {
 	// Kind is the event's kind, the "event" member of its JSON form.
@@ -25,8 +25,9 @@ type Event interface {
 // Kind names a kind of Event; kinds can be joined for a subscription.
 type Kind uint16
 
-// The kinds of events. KindChannel, KindWire and KindCall cost something for every
-// event of a plugin's channel, every frame and every call, so nobody gets them unasked.
+// The kinds of events. KindChannel, KindStream, KindWire and KindCall cost something
+// for every event of a plugin's channel or streams, every frame and every call, so nobody gets
+// them unasked.
 const (
 	KindPhase Kind = 1 << iota
 	KindWaiting
@@ -39,6 +40,7 @@ const (
 	KindGrants
 	KindConfiguration
 	KindCall
+	KindStream
 
 	// KindsUsual are the moments of plugins' lives.
 	KindsUsual = KindPhase | KindWaiting | KindCapability | KindLog | KindDropped | KindRestart | KindGrants | KindConfiguration
@@ -47,7 +49,7 @@ const (
 var kindNames = map[Kind]string{
 	KindPhase: "phase", KindWaiting: "waiting", KindCapability: "capability", KindLog: "log",
 	KindDropped: "dropped", KindChannel: "channel", KindWire: "wire",
-	KindRestart: "restart", KindGrants: "grants", KindConfiguration: "configuring", KindCall: "call",
+	KindRestart: "restart", KindGrants: "grants", KindConfiguration: "configuring", KindCall: "call", KindStream: "stream",
 }
 
 // String is the kind's name in JSON.
@@ -143,6 +145,37 @@ type Channel struct {
 	At         time.Time       `json:"at"`
 }
 
+// Streamed is something on an event stream of a plugin's own: a channel that it opens,
+// puts items on and closes, for one tenant.
+type Streamed struct {
+	Origin
+	// What is StreamOpened, StreamItem or StreamClosed. Items may come on a stream that was
+	// not opened.
+	What StreamPart `json:"what"`
+	// Channel names the stream, Scope is the tenant that it is for, "" for none.
+	Channel string `json:"channel"`
+	Scope   string `json:"scope,omitempty"`
+	// Item is what a StreamItem carries.
+	Item json.RawMessage `json:"item,omitempty"`
+	// Lost tells of a StreamClosed that the plugin did not close it: it has ended.
+	Lost bool      `json:"lost,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+// StreamPart says what a Streamed is.
+type StreamPart string
+
+// The parts of an event stream.
+const (
+	StreamOpened StreamPart = "open"
+	StreamItem   StreamPart = "item"
+	StreamClosed StreamPart = "close"
+)
+
+var streamParts = map[protocol.StreamPart]StreamPart{
+	protocol.StreamOpen: StreamOpened, protocol.StreamItem: StreamItem, protocol.StreamClose: StreamClosed,
+}
+
 // Wire is one frame of a peer's wire, in its dialect's type. It may hold
 // secrets: it is never logged as it is.
 type Wire struct {
@@ -234,6 +267,9 @@ func (Dropped) Kind() Kind { return KindDropped }
 // Kind is KindChannel.
 func (Channel) Kind() Kind { return KindChannel }
 
+// Kind is KindStream.
+func (Streamed) Kind() Kind { return KindStream }
+
 // Kind is KindWire.
 func (Wire) Kind() Kind { return KindWire }
 
@@ -285,6 +321,11 @@ func (e Dropped) Log(log *slog.Logger) {
 // Log names the channel's event; its payload stays out of logs.
 func (e Channel) Log(log *slog.Logger) {
 	log.Debug("channel", e.attrs(), slog.String("name", e.Name), slog.Bool("from_plugin", e.FromPlugin))
+}
+
+// Log names the stream; its items stay out of logs.
+func (e Streamed) Log(log *slog.Logger) {
+	log.Debug("stream", e.attrs(), slog.String("what", string(e.What)), slog.String("channel", e.Channel), slog.String("scope", e.Scope), slog.Bool("lost", e.Lost))
 }
 
 // Log tells that a frame passed; what it says stays out of logs.

@@ -74,10 +74,10 @@ func (p *peer) stepsAside() bool {
 	return true
 }
 
-// isQuiet tells that nobody waits for the peer, nor for the host, and that nothing has
-// arrived. It is called under the lock, by whoever receives.
+// isQuiet tells that nobody waits for the peer, nor for the host, that it has no route, and
+// that nothing has arrived. It is called under the lock, by whoever receives.
 func (p *peer) isQuiet() bool {
-	return !p.closed && !p.asked && len(p.calls) == 0 && len(p.serving) == 0 && !p.waiter.Ready()
+	return !p.closed && !p.asked && len(p.calls) == 0 && len(p.serving) == 0 && len(p.routes) == 0 && !p.waiter.Ready()
 }
 
 // goesOn lets the reader go on if no caller has received since it looked last.

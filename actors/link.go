@@ -26,6 +26,8 @@ type link interface {
 	invoke(*call)
 	// cancel tells that nobody waits for the call any more.
 	cancel(c *call, reason string)
+	// endRoutes ends all routes, and lets none be opened any more.
+	endRoutes(why error)
 	// left closes when the plugin is let go of; nil at a link that completes
 	// its calls itself then.
 	left() <-chan struct{}
@@ -82,8 +84,12 @@ type (
 		step protocol.Step
 		err  error
 	}
-	// lost tells that the connection ended, and nobody had asked for it.
-	lost struct{ why error }
+	// lost tells that the connection ended, and nobody had asked for it. One that is retired
+	// was ended by the host, and is no crash.
+	lost struct {
+		why     error
+		retired bool
+	}
 	// ended tells that nothing of the plugin runs any more.
 	ended struct{}
 	// offered tells that the plugin offers a capability. reply and gate may be

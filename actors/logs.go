@@ -247,3 +247,10 @@ func (h *Host) publishWire(who *handle, fromPlugin bool, m protocol.Message) {
 		h.publish(Wire{Origin: who.Origin, FromPlugin: fromPlugin, Message: m, Phase: who.phaseNow(), At: time.Now()})
 	}
 }
+
+// publishStream tells of what is on an event stream of a plugin's.
+func (h *Host) publishStream(who *handle, e protocol.Streamed) {
+	if h.wants(KindStream) {
+		h.publish(Streamed{Origin: who.Origin, What: streamParts[e.What], Channel: e.Channel, Scope: e.Scope, Item: e.Item, Lost: e.Lost, At: time.Now()})
+	}
+}

@@ -107,6 +107,9 @@ type Timeouts struct {
 	Idle time.Duration
 	// Capabilities bounds a wait for required capabilities: 15 s.
 	Capabilities time.Duration
+	// RouteExit is for how long what comes of a route is still taken when its program has
+	// ended, since a wire may bring it behind that: 250 ms. Then the route is closed.
+	RouteExit time.Duration
 }
 
 const (
@@ -115,6 +118,7 @@ const (
 	defaultDrainTimeout      = 10 * time.Second
 	defaultCallTimeout       = 30 * time.Second
 	defaultCapabilityTimeout = 15 * time.Second
+	defaultRouteExitTimeout  = 250 * time.Millisecond
 )
 
 func (t Timeouts) withDefaults() Timeouts {
@@ -127,6 +131,7 @@ func (t Timeouts) withDefaults() Timeouts {
 		Call:         orDefault(t.Call, defaultCallTimeout),
 		Idle:         max(t.Idle, 0),
 		Capabilities: orDefault(t.Capabilities, defaultCapabilityTimeout),
+		RouteExit:    orDefault(t.RouteExit, defaultRouteExitTimeout),
 	}
 }
 
@@ -187,6 +192,11 @@ type Limits struct {
 	// for the sake of the one that it serves: 32, at most 64. The next one is refused, so
 	// that plugins that call each other in a circle come to an end.
 	CallDepth int
+	// RouteChunks is how many chunks of one route may wait for whoever reads it: 1024.
+	// RouteBytes is how many bytes they may have, beside one chunk: 8 MiB. A peer that sends
+	// more ends the route as overloaded. From half of it on the host reads from the peer no
+	// faster than they are read, for 20 ms, 50 µs a chunk and 15 ns a byte.
+	RouteChunks, RouteBytes int
 }
 
 const (
@@ -202,6 +212,9 @@ const (
 	defaultPhaseRequests = 10
 	defaultChannel       = 1024
 	defaultCallDepth     = 32
+
+	defaultRouteChunks = 1024
+	defaultRouteBytes  = 8 << 20
 )
 
 func (l Limits) withDefaults() Limits {
@@ -223,6 +236,9 @@ func (l Limits) withDefaults() Limits {
 		PhaseRequests: orDefault(l.PhaseRequests, defaultPhaseRequests),
 		ChannelEvents: orDefault(l.ChannelEvents, defaultChannel),
 		CallDepth:     min(orDefault(l.CallDepth, defaultCallDepth), maxCallDepth),
+
+		RouteChunks: orDefault(l.RouteChunks, defaultRouteChunks),
+		RouteBytes:  orDefault(l.RouteBytes, defaultRouteBytes),
 	}
 }
 

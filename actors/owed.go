@@ -24,7 +24,7 @@ type owed struct {
 // isOwed tells whether what an input gives rise to has to get to the peer.
 func isOwed(cause protocol.Input) bool {
 	switch cause.(type) {
-	case protocol.Invoke, *protocol.Invoke, protocol.Feed, protocol.FeedEnd, protocol.Report:
+	case protocol.Invoke, *protocol.Invoke, protocol.Feed, protocol.FeedEnd, protocol.Report, protocol.OpenRoute, protocol.WriteRoute:
 		return false
 	}
 	return true

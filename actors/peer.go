@@ -70,6 +70,11 @@ type peer struct {
 	// publishes are those of them that publish events.
 	publishes lane
 	timers    map[protocol.TimerID]*time.Timer
+	// routes are those that are not closed; lastRoute numbers them, and routeless tells
+	// that none is opened any more.
+	routes    map[protocol.RouteID]*Route
+	lastRoute protocol.RouteID
+	routeless bool
 	// later holds inputs that an effect gave rise to.
 	later  []protocol.Input
 	gen    int
@@ -80,9 +85,9 @@ type peer struct {
 	// asked tells that the session wants the end.
 	asked bool
 	// fault is why the host ended the connection; broken tells that the driver
-	// panicked.
-	fault  error
-	broken bool
+	// panicked, retired that the peer is not to be started again by itself.
+	fault           error
+	broken, retired bool
 	// unsent is the call that the peer never heard of, because its frame could
 	// not be sent.
 	unsent protocol.CallID
@@ -107,7 +112,7 @@ func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *pee
 		driver: d.NewDriver(protocol.Settings{Plugin: who.Plugin, Session: who.Session, MaxPending: who.pending()}),
 		gate:   newGate(who.bounds.limits.Facts), over: make(chan struct{}),
 		calls: map[protocol.CallID]*call{}, serving: map[protocol.RequestID]*serving{},
-		timers: map[protocol.TimerID]*time.Timer{}, resume: make(chan struct{}, 1),
+		timers: map[protocol.TimerID]*time.Timer{}, routes: map[protocol.RouteID]*Route{}, resume: make(chan struct{}, 1),
 	}
 	if _, ok := p.driver.(protocol.Borrower); ok {
 		p.lent = &protocol.Invoke{}
@@ -317,6 +322,7 @@ func (p *peer) close(why error) {
 	for _, one := range p.serving {
 		one.stop()
 	}
+	p.forgetRoutes(why)
 	for id, c := range p.calls { // what a driver forgot must not wait for ever
 		delete(p.calls, id)
 		c.complete(nil, outcomeUnknown(p.h.Plugin, c.Key, why.Error()))
@@ -342,7 +348,7 @@ func (p *peer) read() {
 // lost ends the peer because its connection ended; unasked, it is a crash.
 func (p *peer) lost(err error) {
 	p.lock()
-	asked := p.asked
+	asked, retired := p.asked, p.retired
 	if p.fault != nil {
 		err = p.fault
 	}
@@ -354,5 +360,5 @@ func (p *peer) lost(err error) {
 		p.host.logLine(p.h, process.LogLine{Stream: process.Host, Text: "a process that the worker started has outlived it, and will be ended"})
 	}
 	p.close(err)
-	p.h.self.tell(lost{err})
+	p.h.self.tell(lost{why: err, retired: retired})
 }

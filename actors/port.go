@@ -217,6 +217,9 @@ func (p *port) end(why error) {
 
 func (p *port) kill() { p.end(nil) }
 
+// endRoutes has nothing to do: a compiled-in program has no routes.
+func (p *port) endRoutes(error) {}
+
 func (p *port) left() <-chan struct{} { return p.life.Done() }
 
 // What the program asks of its host.

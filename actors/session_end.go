@@ -88,6 +88,9 @@ func (s *session) void(how ending) {
 	s.linkGone = s.linkGone || s.link == nil && s.dialing == nil
 	s.gen++
 	s.step = ""
+	if s.link != nil {
+		s.link.endRoutes(errEnding(s.h.Plugin))
+	}
 	s.stopTimers()
 	if s.watching {
 		s.watching = false
@@ -225,6 +228,10 @@ func (s *session) onLost(m lost) {
 		s.link.end(m.why)
 		return
 	}
+	if m.retired {
+		s.fail(m.why)
+		return
+	}
 	s.crash(m.why, false)
 }
 
@@ -261,6 +268,11 @@ func (s *session) stopped() {
 		s.self.stop()
 	}()
 	s.enter(lifecycle.Stopped, "")
+}
+
+// errEnding is what a route ends with whose session does.
+func errEnding(plugin string) error {
+	return failure(protocol.CodeNotReady, plugin, "the route has ended: the session of plugin "+plugin+" is ending")
 }
 
 func errStopped(plugin string) error {

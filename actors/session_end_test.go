@@ -66,7 +66,7 @@ func TestOffers_areWithdrawnBeforeTheEndIsTold(t *testing.T) {
 	}{
 		"failed": {func(t *testing.T, h *Host) {
 			t.Helper()
-			h.find("plugin-session-0").self.tell(lost{errors.New("no luck")})
+			h.find("plugin-session-0").self.tell(lost{why: errors.New("no luck")})
 		}, []string{
 			"a tool:a: ready → withdrawn plugin a failed: no luck", "a tool:b: ready → withdrawn plugin a failed: no luck",
 			"a: ready → failed no luck",
@@ -281,7 +281,7 @@ func TestOffers_ofACallThatIsInFlightWhenItsSessionEnds(t *testing.T) {
 		end  func(h *Host)
 		took time.Duration
 	}{
-		"failed":  {end: func(h *Host) { h.find("plugin-session-0").self.tell(lost{errors.New("no luck")}) }},
+		"failed":  {end: func(h *Host) { h.find("plugin-session-0").self.tell(lost{why: errors.New("no luck")}) }},
 		"stopped": {end: func(h *Host) { h.find("plugin-session-0").self.tell(stop{make(chan error, 1)}) }, took: defaultDrainTimeout},
 		"killed":  {end: func(h *Host) { h.find("plugin-session-0").self.tell(kill{}) }},
 	} {

@@ -256,7 +256,7 @@ func TestSupervision_aCircleAfterCrashesIsNamed(t *testing.T) {
 		require.NoError(t, err)
 		events := listen(t, h, KindWaiting, nil)
 		for _, name := range []string{"a", "b"} {
-			h.current(name).self.tell(lost{errors.New("gone")})
+			h.current(name).self.tell(lost{why: errors.New("gone")})
 		}
 		time.Sleep(3 * time.Second)
 		require.ElementsMatch(t, []string{

@@ -49,7 +49,7 @@ func TestSupervisor_knowsItsWorker(t *testing.T) {
 		fails = nil
 		startReady(t, h, manifestFor("a"))
 		want(lifecycle.WorkerRunning, 0)
-		h.current("a").self.tell(lost{errors.New("gone")})
+		h.current("a").self.tell(lost{why: errors.New("gone")})
 		want(lifecycle.WorkerBackoff, 1)
 
 		info := startReady(t, h, manifestFor("a"))
