@@ -35,18 +35,24 @@ func (p *peer) progress(e protocol.Progress) {
 	case c == nil || c.stream == nil || c.stream.follow == nil:
 		p.host.drop(p.h, "progress", "nobody follows the call", 1)
 	default:
-		p.queue(c, e.Item)
+		p.queue(c, e)
 	}
 }
 
-// queue lets an item wait for its caller, or ends the call where too much waits.
-func (p *peer) queue(c *call, item json.RawMessage) {
+// queue lets an item wait for its caller. Where too much waits, one that the result has
+// again is dropped; else the call ends.
+func (p *peer) queue(c *call, e protocol.Progress) {
 	waiting := c.stream.backlog
-	taken, full := waiting.put(item)
+	taken, full := waiting.put(e.Item)
 	if full == nil {
 		if !taken {
 			p.host.drop(p.h, "progress", "its caller took no more", 1)
 		}
+		p.crowd = waiting
+		return
+	}
+	if e.Spare {
+		p.host.drop(p.h, "progress", c.Key+": its caller is too slow", 1)
 		p.crowd = waiting
 		return
 	}
