@@ -15,7 +15,8 @@ import (
 // protocol.RouteID whatever the far end says.
 //
 //	host: open N KIND PARAMS, write N DATA, stop N, close N
-//	far:  opened N, refused N TEXT, chunk N DATA, wrote N BYTES, exit N CODE, fail-route N TEXT, closed N, violate TEXT
+//	far:  opened N, refused N TEXT, chunk N DATA, wrote N BYTES, exit N CODE, fail-route N TEXT, closed N, violate TEXT,
+//	      stream PART ITEM, spare CALL ITEM
 type routed struct{ plain }
 
 func (routed) Routes() {}
@@ -81,7 +82,7 @@ func (d *routedDriver) Step(now time.Time, in protocol.Input, out []protocol.Eff
 }
 
 func isRouteWord(word string) bool {
-	return slices.Contains([]string{"opened", "refused", "chunk", "wrote", "exit", "fail-route", "closed", "violate", "stream"}, word)
+	return slices.Contains([]string{"opened", "refused", "chunk", "wrote", "exit", "fail-route", "closed", "violate", "stream", "spare"}, word)
 }
 
 func (d *routedDriver) finish(id protocol.RouteID, r *farRoute, err error, out []protocol.Effect) []protocol.Effect {
@@ -104,6 +105,8 @@ func (d *routedDriver) said(word, rest string, out []protocol.Effect) []protocol
 	switch word {
 	case "violate":
 		return append(out, protocol.Retire{Err: errors.New(rest)})
+	case "spare":
+		return append(out, protocol.Progress{ID: protocol.CallID(n), Item: []byte(text), Spare: true})
 	case "stream":
 		return append(out, protocol.Streamed{What: protocol.StreamPart(n), Channel: "c", Scope: "acme", Item: []byte(text)})
 	}
