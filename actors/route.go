@@ -378,4 +378,3 @@ func (r *Route) awaitBegin() error {
 	defer r.mu.Unlock()
 	return r.refused
 }
-

@@ -151,4 +151,3 @@ func (p *peer) retire(why error) {
 	p.retired = true
 	p.breakOff(why)
 }
-

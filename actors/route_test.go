@@ -186,7 +186,7 @@ func TestRoute_closeIsOnceAndDropsWhatWasNotRead(t *testing.T) {
 
 func TestRoute_aSlowReaderLosesItsRouteAndHoldsUpNobody(t *testing.T) {
 	for full, chunks := range map[string][]string{
-		"4 items wait, the limit (routeChunks)":                 {"1", "2", "3", "4", "5"},
+		"4 items wait, the limit (routeChunks)":                {"1", "2", "3", "4", "5"},
 		"66 bytes of items wait, the limit is 64 (routeBytes)": {"0123456789012345678901234567890123456789", "01234567890123456789012345", "x"},
 	} {
 		withRoutes(t, func(t *testing.T, f *far) {

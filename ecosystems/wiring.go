@@ -32,6 +32,11 @@ type Policy struct {
 	Grants func(plugin string, asked []string) []string
 	// Collecting bounds what is collected of the streams of AIRI's modules.
 	Collecting airi.Collecting
+	// Routes bound the routes of Paperclip's workers. OpenRoutes is how many pseudo-terminals
+	// and channels all of them together may have, 0 being paperclip.MaxRoutes; it is asked
+	// once, by Dialects.
+	Routes     paperclip.Limits
+	OpenRoutes int
 	// Key returns the key by which what is called of the worker of an elizaOS plugin is
 	// signed; nil, and a nil key, sign nothing. It is asked once the worker is launched,
 	// which has to have the key from elsewhere; see Homes.
@@ -55,7 +60,7 @@ func Dialects(manifestOf func(plugin string) *manifest.Manifest, policy func() P
 
 // paperclipDialect is that of Paperclip, by what is decided of each plugin.
 func paperclipDialect(manifestOf func(plugin string) *manifest.Manifest, policy func() Policy, handles func(dialect, method string) bool) protocol.Dialect {
-	return paperclip.Dialect{Plugin: func(far protocol.Settings) paperclip.Plugin {
+	return paperclip.Dialect{Shared: paperclip.NewRoutes(policy().OpenRoutes), Plugin: func(far protocol.Settings) paperclip.Plugin {
 		m := manifestOf(far.Plugin)
 		if m == nil || m.Paperclip == nil {
 			return paperclip.Plugin{}
@@ -66,6 +71,7 @@ func paperclipDialect(manifestOf func(plugin string) *manifest.Manifest, policy 
 			Company:        cmp.Or(m.Host.Scope, p.Company),
 			Proactive:      func(company string) bool { return slices.Contains(policy().Companies, company) },
 			ValidateConfig: true,
+			Limits:         p.Routes,
 			Handles:        func(method string) bool { return handles(manifest.DialectPaperclip, method) },
 		}
 	}}

@@ -67,6 +67,8 @@ type Settings struct {
 	Folders FolderLimits
 	// Services are what single plugins may ask of the host.
 	Services ServiceSettings
+	// Routes bound plugins' terminals, channels, logs of commands and event streams.
+	Routes RouteSettings
 	// Queues are what waits in the command line that runs the host.
 	Queues QueueSettings
 }

@@ -50,6 +50,7 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 	{"jobs", "", nested(func(s *Settings) *JobSettings { return &s.Jobs }, &jobsShape)},
 	{"folders", "", nested(func(s *Settings) *FolderLimits { return &s.Folders }, &folderLimitsShape)},
 	{"services", "", nested(func(s *Settings) *ServiceSettings { return &s.Services }, &servicesShape)},
+	{"routes", "", nested(func(s *Settings) *RouteSettings { return &s.Routes }, &routesShape)},
 	{"queues", "", nested(func(s *Settings) *QueueSettings { return &s.Queues }, &queuesShape)},
 }}
 

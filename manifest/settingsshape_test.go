@@ -84,6 +84,11 @@ func TestSettingsSchema_hasTheReadersNames(t *testing.T) {
 	wantShape(t, folderLimitsShape, root.Defs["folders"])
 	wantShape(t, servicesShape, root.Defs["services"])
 	wantShape(t, queuesShape, root.Defs["queues"])
+	wantShape(t, routesShape, root.Defs["routes"])
+	wantShape(t, routeLogShape, root.Defs["routeLog"])
+	wantShape(t, routeStreamsShape, root.Defs["routeStreams"])
+	wantShape(t, routeSessionsShape, root.Defs["routeSessions"])
+	wantShape(t, routeShape, root.Defs["route"])
 }
 
 func TestSettingsSchema_hasTheReadersLimits(t *testing.T) {

@@ -48,6 +48,7 @@ func (s *settings) limits() actors.Limits {
 		StreamItems: l.StreamItems, StreamBytes: l.StreamBytes, Events: l.Events, EventBytes: l.EventBytes,
 		OwedFrames: l.OwedFrames, OwedBytes: l.OwedBytes, ChannelEvents: l.ChannelEvents, CallDepth: l.CallDepth,
 		PhaseRequests: l.PhaseRequests,
+		RouteChunks:   s.Routes.Chunks, RouteBytes: s.Routes.Bytes,
 	}
 }
 
@@ -61,6 +62,7 @@ func (s *settings) timeouts() actors.Timeouts {
 	t := s.Timeouts
 	return actors.Timeouts{
 		Load: t.Load, Init: t.Init, Setup: t.Setup, Stop: t.Stop, Drain: t.Drain, Call: t.Call, Idle: t.Idle, Capabilities: t.Capabilities,
+		RouteExit: s.Routes.ExitTimeout,
 	}
 }
 

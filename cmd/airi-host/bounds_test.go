@@ -59,6 +59,7 @@ var reached = map[string]reach{
 		map[string]string{
 			"Load": "timeouts.load", "Init": "timeouts.init", "Setup": "timeouts.setup", "Stop": "timeouts.stop", "Drain": "timeouts.drain",
 			"Call": "timeouts.call", "Idle": "timeouts.idle", "Capabilities": "timeouts.capabilities",
+			"RouteExit": "routes.exitTimeout",
 		},
 		nil,
 	},
@@ -69,6 +70,7 @@ var reached = map[string]reach{
 			"StreamItems": "limits.streamItems", "StreamBytes": "limits.streamBytes", "Events": "limits.events", "EventBytes": "limits.eventBytes",
 			"OwedFrames": "limits.owedFrames", "OwedBytes": "limits.owedBytes", "ChannelEvents": "limits.channelEvents",
 			"PhaseRequests": "limits.phaseRequests", "CallDepth": "limits.callDepth",
+			"RouteChunks": "routes.chunks", "RouteBytes": "routes.bytes",
 		},
 		nil,
 	},
@@ -284,6 +286,44 @@ var reached = map[string]reach{
 			"SkipMissed": "jobs.skipMissed", "Limit": "jobs.limit", "AtOnce": "jobs.atOnce", "PerPlugin": "jobs.perPlugin", "Jobs": "jobs.jobs", "Drain": "jobs.drain",
 		},
 		map[string]string{"Log": wired, "Deaf": wired, "Now": "is for tests"},
+	},
+	"ecosystems.RouteLimits": {
+		func(s *settings) any { return struct{ Open int }{s.policy().OpenRoutes} },
+		map[string]string{"Open": "routes.open"},
+		nil,
+	},
+	"paperclip.LogLimits": {
+		func(s *settings) any { return s.policy().Routes.Log },
+		map[string]string{"Chunk": "routes.log.chunk", "Total": "routes.log.total"},
+		nil,
+	},
+	"paperclip.StreamLimits": {
+		func(s *settings) any { return s.policy().Routes.Stream },
+		map[string]string{"Open": "routes.streams.open", "Name": "routes.streams.name"},
+		nil,
+	},
+	"paperclip.SessionLimits": {
+		func(s *settings) any { return s.policy().Routes.Session },
+		map[string]string{"Name": "routes.sessions.name", "Past": "routes.sessions.past"},
+		nil,
+	},
+	"paperclip.RouteLimits, pty": {
+		func(s *settings) any { return s.policy().Routes.PTY },
+		map[string]string{
+			"Chunk": "routes.pty.chunk", "Write": "routes.pty.write", "Total": "routes.pty.total", "Held": "routes.pty.held", "HeldChunks": "routes.pty.heldChunks",
+			"Writes": "routes.pty.writes", "Unanswered": "routes.pty.unanswered", "Faults": "routes.pty.faults", "Life": "routes.pty.life",
+			"Open": "routes.pty.openTimeout", "Close": "routes.pty.closeTimeout", "Answer": "routes.pty.answerTimeout",
+		},
+		nil,
+	},
+	"paperclip.RouteLimits, duplex": {
+		func(s *settings) any { return s.policy().Routes.Duplex },
+		map[string]string{
+			"Chunk": "routes.duplex.chunk", "Write": "routes.duplex.write", "Total": "routes.duplex.total", "Held": "routes.duplex.held", "HeldChunks": "routes.duplex.heldChunks",
+			"Writes": "routes.duplex.writes", "Unanswered": "routes.duplex.unanswered", "Faults": "routes.duplex.faults", "Life": "routes.duplex.life",
+			"Open": "routes.duplex.openTimeout", "Close": "routes.duplex.closeTimeout", "Answer": "routes.duplex.answerTimeout",
+		},
+		nil,
 	},
 	"queues": {
 		func(s *settings) any {

@@ -56,6 +56,8 @@ var changes = []change{
 	{"services.stateTimeout", admin.SettingRestart, "", ""},
 	{"services.stateBytes", admin.SettingRestart, "", ""},
 	{"services.*", admin.SettingApplied, "", ""},
+	{"routes.open", admin.SettingRestart, "", ""},
+	{"routes.**", admin.SettingNextStart, "for each plugin from its next start on", ""},
 	{"queues.*", admin.SettingRestart, "", ""},
 	{"endpoints.*", admin.SettingRestart, "", ""},
 	{"grants.*", admin.SettingApplied, "for plugins that are seen for the first time", ""},

@@ -205,7 +205,7 @@ func (s *settings) grants(plugin string, asked []string) []string {
 
 // policy is what Paperclip's workers may do.
 func (s *settings) policy() ecosystems.Policy {
-	return ecosystems.Policy{Company: s.Scope, Companies: s.Companies, Grants: s.grants, Collecting: s.collecting()}
+	return ecosystems.Policy{Company: s.Scope, Companies: s.Companies, Grants: s.grants, Collecting: s.collecting(), Routes: s.routes(), OpenRoutes: s.Routes.Open}
 }
 
 // limited runs workers within the limits that are in force when they start.
