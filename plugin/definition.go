@@ -29,6 +29,8 @@ type Definition struct {
 	offers   []offer
 	// index finds an offer by its key.
 	index map[string]int
+	// environments are the environment drivers by their keys; nil for none.
+	environments map[string]EnvironmentHooks
 }
 
 // Definition is what a host opens.

@@ -23,6 +23,8 @@ type handling struct {
 	invocation string
 	// flow is what the call has beside an input and a result, or nil.
 	flow *flow
+	// route is what is served, or nil.
+	route *Route
 }
 
 type handlingKey struct{}

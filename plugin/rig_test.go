@@ -42,6 +42,8 @@ type host struct {
 	ran     chan protocol.Ran
 	logs    chan protocol.Logged
 	dropped chan protocol.Dropped
+	// heard takes what comes of routes, of event streams and of calls on the way; nil drops it.
+	heard func(protocol.Effect)
 	// served is the end of ServePaperclip, gone that of the worker's output.
 	served chan error
 	gone   chan struct{}
@@ -131,6 +133,10 @@ func (h *host) step(in protocol.Input) {
 			h.logs <- e
 		case protocol.Dropped:
 			h.dropped <- e
+		default:
+			if h.heard != nil {
+				h.heard(e)
+			}
 		}
 	}
 }
@@ -160,14 +166,16 @@ func (h *host) ready() *host {
 }
 
 // begin makes a call and returns where it ends.
-func (h *host) begin(key, input string) <-chan protocol.Complete {
+func (h *host) begin(key, input string) <-chan protocol.Complete { return h.invoke(key, input, false) }
+
+func (h *host) invoke(key, input string, follows bool) <-chan protocol.Complete {
 	done := make(chan protocol.Complete, 1)
 	h.mu.Lock()
 	h.last++
 	id := h.last
 	h.waiting[id] = done
 	h.mu.Unlock()
-	h.step(protocol.Invoke{ID: id, Call: protocol.Call{Key: key, Input: json.RawMessage(input), Scope: company}})
+	h.step(protocol.Invoke{ID: id, Call: protocol.Call{Key: key, Input: json.RawMessage(input), Scope: company}, Follows: follows})
 	return done
 }
 

@@ -64,9 +64,22 @@ type PaperclipOptions struct {
 	// answers, calls or logs waits too, and nothing more is read. Nothing is
 	// dropped. Zero means 16 MiB.
 	QueueBytes int
+	// Routes bound each terminal and channel.
+	Routes RouteOptions
 	// Grace is how long handlers may still run when the worker ends. Zero means
 	// 400 ms: Paperclip's host sends SIGTERM 500 ms after its shutdown was answered.
 	Grace time.Duration
+}
+
+// RouteOptions bound one route of an environment driver. There are at most MaxPending.
+type RouteOptions struct {
+	// Chunk is how much is sent at once, in bytes. Zero means what the wire takes:
+	// 1,000,000 of a terminal, 262,144 of a channel.
+	Chunk int
+	// Writes is how many writes of the host may wait to be read, WaitingBytes how many bytes
+	// they may have together; the next one is refused, and the host told so. Zero means 256,
+	// and 4 MiB of a terminal, 393,216 of a channel.
+	Writes, WaitingBytes int
 }
 
 const (

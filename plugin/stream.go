@@ -19,6 +19,8 @@ type flow struct {
 	progress func(json.RawMessage) error
 	alive    func()
 	feed     iter.Seq2[json.RawMessage, error]
+	// log takes a protocol.LogChunk where that is all that the wire takes; nil elsewhere.
+	log func(context.Context, json.RawMessage) error
 }
 
 // flowOf returns that of a call; nil for most calls.
@@ -26,7 +28,7 @@ func flowOf(c *protocol.Call) *flow {
 	if c.Progress == nil && c.Alive == nil && c.Feed == nil {
 		return nil
 	}
-	return &flow{c.Progress, c.Alive, c.Feed}
+	return &flow{progress: c.Progress, alive: c.Alive, feed: c.Feed}
 }
 
 // Report tells whoever made the call, whose handler got ctx, what there is so far. The

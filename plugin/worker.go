@@ -40,6 +40,9 @@ type worker struct {
 	// calls are those of the host that somebody waits for.
 	calls    map[protocol.CallID]chan answer
 	lastCall protocol.CallID
+	// routes are those whose handlers run, streams the event streams that are open.
+	routes  map[protocol.RouteID]*Route
+	streams map[string]bool
 	// hooks and events are the tasks that have an order; running counts all tasks.
 	hooks, events lane
 	running       int
@@ -62,10 +65,14 @@ func newWorker(d *Definition, o PaperclipOptions) *worker {
 		codec:      paperclip.Dialect{}.Codec(),
 		machine: paperclip.NewWorker(paperclip.WorkerSettings{
 			Hooks: optionalMethods(d), MultiCompany: o.MultiCompany, MaxPending: o.MaxPending,
+			Routes: true, Duplex: paperclip.DuplexBase64,
+			Limits: paperclip.RouteLimits{Chunk: o.Routes.Chunk, Writes: o.Routes.Writes, Unanswered: o.Routes.WaitingBytes},
 		}),
-		calls: map[protocol.CallID]chan answer{},
-		hands: make(chan paperclip.Task),
-		ended: make(chan struct{}),
+		calls:   map[protocol.CallID]chan answer{},
+		routes:  map[protocol.RouteID]*Route{},
+		streams: map[string]bool{},
+		hands:   make(chan paperclip.Task),
+		ended:   make(chan struct{}),
 	}
 	w.out = output{dst: o.Out, codec: w.codec, limit: o.QueueBytes, record: o.MaxRecord, onFail: func(err error) {
 		w.finish(fmt.Errorf("writing to the host: %w", err))
@@ -188,6 +195,8 @@ func (w *worker) carryOut(e protocol.Effect) {
 		}
 	case protocol.Dropped:
 		w.dropped(e)
+	default:
+		w.routeEffect(e)
 	}
 }
 

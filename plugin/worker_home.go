@@ -131,10 +131,11 @@ func (w *worker) ask(ctx context.Context, method string, params json.RawMessage)
 // invocation is the id that the host gave to the task of ctx. A context of another
 // worker's has none here.
 func (w *worker) invocation(ctx context.Context) string {
-	if h := handlingOf(ctx); h.session == w.session {
-		return h.invocation
+	h := handlingOf(ctx)
+	if h.session != w.session || h.route != nil && h.route.accepted.Load() {
+		return "" // the host forgets that of a route when it is open
 	}
-	return ""
+	return h.invocation
 }
 
 // await waits for the end of a call. The wire has no word for giving up, so the host
@@ -190,6 +191,9 @@ func (h home) Offer(o protocol.Offer) error {
 	case (kind == kindWebhook || kind == kindHTTP) && !h.w.definition.offersAny(kind):
 		return h.w.fault(protocol.CodeNotFound, o.Key+
 			": a Paperclip host is told before the plugin runs whether it takes requests: offer one of the kind on the Definition")
+	}
+	if kind == kindEnvironment && h.w.definition.handler(o.Key) == nil {
+		return h.w.fault(protocol.CodeNotFound, o.Key+": a Paperclip host is told of environment drivers before the plugin runs: call plugin.Environment with the Definition")
 	}
 	return h.w.offerable(o.Key, h.w.known.Load())
 }

@@ -176,9 +176,10 @@ func TestSession_offersWhatThePaperclipHostCanCall(t *testing.T) {
 
 func TestSession_refusesWhatThePaperclipHostHasNoCallFor(t *testing.T) {
 	refused := map[string]string{
-		"tool:none":    `tool:none: a Paperclip host learns of it by the manifest alone: declare "none" among its tools`,
-		"model:M":      `model:M: a Paperclip host has no call for it: expected one of the kinds tool, action, data, job, webhook, http and event`,
-		"webhook:hook": `webhook:hook: a Paperclip host is told before the plugin runs whether it takes requests: offer one of the kind on the Definition`,
+		"tool:none":              `tool:none: a Paperclip host learns of it by the manifest alone: declare "none" among its tools`,
+		"model:M":                `model:M: a Paperclip host has no call for it: expected one of the kinds tool, action, data, job, webhook, http, event and environment`,
+		"environment:shed.probe": `environment:shed.probe: a Paperclip host is told of environment drivers before the plugin runs: call plugin.Environment with the Definition`,
+		"webhook:hook":           `webhook:hook: a Paperclip host is told before the plugin runs whether it takes requests: offer one of the kind on the Definition`,
 	}
 	for key, why := range refused {
 		t.Run(key, func(t *testing.T) {

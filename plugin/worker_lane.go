@@ -93,6 +93,9 @@ func (w *worker) follow(l *lane) {
 // call's error, and so does the end of the goroutine.
 func (w *worker) do(t paperclip.Task) {
 	ctx := &handling{Context: w.ctx, session: w.session, scope: t.Call.Scope, request: t.Call.Input, invocation: t.Invocation}
+	if t.Follows {
+		ctx.flow = &flow{log: func(ctx context.Context, item json.RawMessage) error { return w.logChunk(ctx, t.ID, item) }}
+	}
 	var result json.RawMessage
 	err := errNotReturned
 	defer func() {
@@ -120,13 +123,17 @@ func (w *worker) contain(ctx context.Context, method string, value any) error {
 func (w *worker) reply(r protocol.Reply) {
 	w.out.room(w.ctx)
 	w.step(r)
+	w.out.flush(w.settle())
+}
+
+// settle counts a handler that has returned, and tells whether others run.
+func (w *worker) settle() (others bool) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.running--
-	others := w.running > 0
-	if !others && w.idle != nil {
+	if w.running == 0 && w.idle != nil {
 		close(w.idle)
 		w.idle = nil
 	}
-	w.mu.Unlock()
-	w.out.flush(others)
+	return w.running > 0
 }

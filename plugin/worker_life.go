@@ -38,6 +38,19 @@ type manifest struct {
 		Method string `json:"method"`
 		Path   string `json:"path"`
 	} `json:"apiRoutes"`
+	Drivers []struct {
+		Key string `json:"driverKey"`
+	} `json:"environmentDrivers"`
+}
+
+// hasDriver tells whether an environment driver is declared.
+func (m *manifest) hasDriver(key string) bool {
+	for _, d := range m.Drivers {
+		if d.Key == key {
+			return true
+		}
+	}
+	return false
 }
 
 // endpoint returns the key "http:METHOD /path" of what the manifest calls by a key
@@ -125,6 +138,7 @@ func (w *worker) subscribeTo(ctx context.Context, pattern string) {
 // warn tells about offers by which the host cannot find the plugin, and about what the
 // manifest declares and nothing answers: each call of it will fail.
 func (w *worker) warn(ctx context.Context, k *known) {
+	w.warnOfDrivers(ctx, &k.Manifest)
 	for _, o := range w.definition.offers {
 		if err := w.offerable(o.Key, k); err != nil {
 			w.log.WarnContext(ctx, "the host cannot call this", "key", o.Key, "reason", err)
@@ -138,18 +152,34 @@ func (w *worker) warn(ctx context.Context, k *known) {
 	}
 }
 
+// warnOfDrivers is warn for environment drivers.
+func (w *worker) warnOfDrivers(ctx context.Context, m *manifest) {
+	for _, key := range slices.Sorted(maps.Keys(w.definition.environments)) {
+		if !m.hasDriver(key) {
+			w.log.WarnContext(ctx, "the host cannot call this", "key", kindEnvironment+key,
+				"reason", fmt.Sprintf("a Paperclip host learns of it by the manifest alone: declare %q among its environmentDrivers", key))
+		}
+	}
+	for _, d := range m.Drivers {
+		if _, ok := w.definition.environments[d.Key]; !ok {
+			w.log.WarnContext(ctx, "nothing answers this", "key", kindEnvironment+d.Key,
+				"reason", "the manifest declares it, and the worker has no such driver: add one by plugin.Environment, or remove it there")
+		}
+	}
+}
+
 // offerable tells why a host does not find what is offered under a key, if so.
 func (w *worker) offerable(key string, k *known) error {
 	kind, name, _ := strings.Cut(key, ":")
 	list := map[string]string{"tool": "tools", "job": "jobs", "webhook": "webhooks", "http": "apiRoutes"}[kind]
 	switch {
-	case slices.Contains([]string{"data", "action", "event"}, kind), k == nil, k.declared[key]:
+	case slices.Contains([]string{"data", "action", "event", "environment"}, kind), k == nil, k.declared[key]:
 		return nil
 	case list != "":
 		return w.fault(protocol.CodeNotFound, fmt.Sprintf("%s: a Paperclip host learns of it by the manifest alone: declare %q among its %s", key, name, list))
 	}
 	return w.fault(protocol.CodeNotFound, fmt.Sprintf(
-		"%s: a Paperclip host has no call for it: expected one of the kinds tool, action, data, job, webhook, http and event", key))
+		"%s: a Paperclip host has no call for it: expected one of the kinds tool, action, data, job, webhook, http, event and environment", key))
 }
 
 // configChanged takes a new configuration and sets the plugin up with it.

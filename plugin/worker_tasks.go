@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -30,7 +31,12 @@ func optionalMethods(d *Definition) []string {
 			methods = append(methods, method)
 		}
 	}
-	return methods
+	for _, o := range d.offers {
+		if method := environmentMethod(o.Key); method != "" {
+			methods = append(methods, method)
+		}
+	}
+	return append(methods, d.routeMethods()...)
 }
 
 // handle does what a method asks for.
@@ -61,6 +67,9 @@ func (w *worker) handle(ctx context.Context, method string, params json.RawMessa
 		return w.health(ctx)
 	case "shutdown":
 		return nil, w.session.Run(ctx, protocol.StepStop)
+	}
+	if strings.HasPrefix(method, "environment") {
+		return w.environment(ctx, method, params)
 	}
 	w.session.Emit(protocol.Event{Name: method, Payload: params})
 	return nil, nil
