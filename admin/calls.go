@@ -2,11 +2,11 @@ package admin
 
 import "github.com/airi-host/airi-host/actors"
 
-// followCalls gives a feed all calls that end from now on, until stop. They are not kept
-// for who asks later: telling of each one costs something, so it is done only while
-// somebody follows them.
-func (s *Server) followCalls(f *feed) (stop func()) {
-	sub, done := s.host.Subscribe(actors.KindCall, 0), make(chan struct{})
+// followUnkept gives a feed what happens of some kinds from now on, as far as it is wanted,
+// until stop. It is not kept for who asks later: telling of each call and of each item of a
+// stream costs something, so it is done only while somebody follows them.
+func (s *Server) followUnkept(kinds actors.Kind, f *feed, wants func(actors.Event) bool) (stop func()) {
+	sub, done := s.host.Subscribe(kinds, 0), make(chan struct{})
 	go func() {
 		defer close(done)
 		inTurns(sub, func(list []actors.Event, lost uint64) (followers int) {
@@ -14,6 +14,9 @@ func (s *Server) followCalls(f *feed) (stop func()) {
 				f.lose(lost)
 			}
 			for _, e := range list {
+				if !wants(e) {
+					continue
+				}
 				if text, err := actors.EncodeEvent(e); err == nil {
 					f.put(func() []byte { return text })
 				}
@@ -24,5 +27,18 @@ func (s *Server) followCalls(f *feed) (stop func()) {
 	return func() {
 		sub.Close()
 		<-done
+	}
+}
+
+// inScope wants what is for a tenant, of what has one; "" wants all.
+func inScope(scope string) func(actors.Event) bool {
+	return func(e actors.Event) bool {
+		switch e := e.(type) {
+		case actors.Streamed:
+			return scope == "" || e.Scope == scope
+		case actors.Called:
+			return scope == "" || e.Scope == scope
+		}
+		return true
 	}
 }

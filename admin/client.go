@@ -106,7 +106,15 @@ func (c *Client) FollowCall(ctx context.Context, call CallRequest, line func([]b
 // follow also those that come, until ctx ends or the host does. kinds is a list with
 // commas in between, "" for all; n of 0 is for all that are kept.
 func (c *Client) Events(ctx context.Context, kinds string, n int, follow bool, line func([]byte) error) error {
+	return c.EventsFor(ctx, "", kinds, n, follow, line)
+}
+
+// EventsFor is as Events; of calls and event streams only those for a company, "" for all.
+func (c *Client) EventsFor(ctx context.Context, company, kinds string, n int, follow bool, line func([]byte) error) error {
 	query := url.Values{"kind": {kinds}, "lines": {strconv.Itoa(n)}, "follow": {strconv.FormatBool(follow)}}
+	if company != "" {
+		query.Set("company", company)
+	}
 	return c.lines(ctx, http.MethodGet, "/events?"+query.Encode(), nil, line)
 }
 
@@ -147,6 +155,11 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*htt
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	return c.send(r, http.StatusOK)
+}
+
+// send returns the answer to a request, if its status is of the kind that is expected.
+func (c *Client) send(r *http.Request, expected int) (*http.Response, error) {
 	answer, err := c.http.Do(r)
 	if err != nil {
 		if wrapped, ok := errors.AsType[*url.Error](err); ok { // its address means nothing
@@ -154,7 +167,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*htt
 		}
 		return nil, lost(err)
 	}
-	if answer.StatusCode/100 == 2 {
+	if answer.StatusCode/100 == expected/100 {
 		return answer, nil
 	}
 	defer func() { _ = answer.Body.Close() }() // it was only read

@@ -30,6 +30,8 @@
 //	POST /api/v1/plugins/NAME/config/validate  Change; Validation, and nothing is done
 //	POST /api/v1/plugins/NAME/config/plan      Change; Plan, and nothing is done
 //	GET  /api/v1/plugins/NAME/config/history  ConfigurationList; ?company=C
+//	POST /api/v1/plugins/NAME/pty         AttachRequest; the connection becomes a pseudo-terminal
+//	POST /api/v1/plugins/NAME/duplex      AttachRequest; the connection becomes a channel
 //	DELETE /api/v1/plugins/NAME/data      Forgotten: what was kept of a plugin that is stopped is removed
 //	DELETE /api/v1/companies/C/data       Forgotten: what was kept for a company is removed
 //	GET  /api/v1/plugins/NAME/grants      Grants: what it asks for, and has
@@ -40,7 +42,7 @@
 //	GET  /api/v1/jobs                     JobList, each with its last runs; ?plugin=NAME ?lines=RUNS
 //	POST /api/v1/call                     CallRequest; the result is the body
 //	GET  /api/v1/logs                     the end of all plugins' logs; ?lines=N ?follow=true ?since=TIME
-//	GET  /api/v1/events                   what has happened of late; ?lines=N ?follow=true ?kind=KIND
+//	GET  /api/v1/events                   what has happened of late; ?lines=N ?follow=true ?kind=KIND ?company=C
 //	GET  /api/v1/ready                    Readiness, as /readyz, with status 200 in any case
 //
 // An error is {"error":{"code":…,"message":…,"plugin":…}}, with a status that follows
@@ -51,6 +53,12 @@
 //	{"event":"progress","item":…}
 //	{"event":"result","result":…}
 //	{"event":"error","code":…,"message":…,"plugin":…}
+//
+// A pseudo-terminal or a channel is asked for with "Upgrade: airi-host-route". Behind the
+// answer 101, frames go both ways: a byte that says what it is, the length of the rest in
+// four bytes, the highest first, and the rest, 64 KiB at most. 'd' is data; 's' of the
+// client's asks for the end of the program. The last one of the host's is 'x', an
+// AttachExit, or 'e', a Failure. A connection that ends closes the route.
 //
 // What is in version 1 stays: members and events are added, none is changed.
 //

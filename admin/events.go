@@ -134,7 +134,7 @@ func (h *history) leave(f *feed) {
 }
 
 func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) error {
-	q, err := queryOf(r, "lines", "follow", "kind")
+	q, err := queryOf(r, "lines", "follow", "kind", "company")
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) error {
 	defer s.followers.leave(f)
 	list := s.history.last(kinds, q.lines, f)
 	defer s.history.leave(f)
-	if kinds&actors.KindCall != 0 {
-		defer s.followCalls(f)()
+	if told := kinds & (actors.KindCall | actors.KindStream); told != 0 {
+		defer s.followUnkept(told, f, inScope(q.company))()
 	}
 	beginLines(w)
 	if err := writeLines(w, list); err != nil {
@@ -178,11 +178,11 @@ func kindsOf(list string) (kinds actors.Kind, err error) {
 	return kinds, nil
 }
 
-// eventKinds are the kinds of events that can be asked for. Calls are told to who follows
-// them, and not kept.
+// eventKinds are the kinds of events that can be asked for. Calls and event streams are
+// told to who follows them, and not kept.
 var eventKinds = []actors.Kind{
 	actors.KindPhase, actors.KindWaiting, actors.KindCapability, actors.KindDropped, actors.KindRestart, actors.KindGrants, actors.KindConfiguration,
-	actors.KindCall,
+	actors.KindCall, actors.KindStream,
 }
 
 // EventKinds are the names of the kinds of events that can be asked for.

@@ -81,6 +81,8 @@ func (g Guard) refusal(r *http.Request) (f Failure, refused bool) {
 		f = Failure{Code: codeDenied, Message: "what is removed is gone, and every user of this machine may ask here: use airi-host forget, which asks through the control socket, or give the host a --token-file"}
 	case g.Loopback && g.Token == "" && isOperators(r.URL.Path):
 		f = Failure{Code: codeDenied, Message: "every user of this machine may ask here, and its plugins may: use airi-host approve and airi-host audit, which ask through the control socket, or give the host a --token-file"}
+	case g.Loopback && g.Token == "" && isRoute(r.URL.Path):
+		f = Failure{Code: codeDenied, Message: "a terminal may hold secrets, and every user of this machine may ask here: use airi-host pty, which asks through the control socket, or give the host a --token-file"}
 	default:
 		return f, false
 	}

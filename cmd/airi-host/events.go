@@ -22,13 +22,14 @@ thousand events.
 
 With -f what comes is shown too, until Ctrl-C or the host's end. Whoever reads too slowly
 misses events, and is told how many. Calls, who called what and because of which other
-call, are shown with -f --kind call alone, while somebody follows them. With --output json the lines are objects, those of run
+call, and what plugins put on their event streams, are shown with -f --kind call,stream alone,
+while somebody follows them; --scope shows those for one tenant only. With --output json the lines are objects, those of run
 and {"event":"gap","missed":…}.`
 
 func (c *cli) eventsCommand() *cobra.Command {
 	var lines int
 	var follow bool
-	var kinds string
+	var kinds, scope string
 	cmd := &cobra.Command{
 		Use:     "events",
 		Short:   "Show what happens in the running host",
@@ -44,12 +45,13 @@ func (c *cli) eventsCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return host.Events(ctx, kinds, lines, follow, show)
+				return host.EventsFor(ctx, scope, kinds, lines, follow, show)
 			})
 		},
 	}
 	linesFlag(cmd, &lines, &follow)
 	cmd.Flags().StringVar(&kinds, "kind", "", "only some kinds: "+strings.Join(admin.EventKinds(), ", ")+", with commas in between")
+	cmd.Flags().StringVar(&scope, "scope", "", "of calls and event streams, only those for this tenant")
 	return cmd
 }
 
@@ -122,6 +124,8 @@ func (l layout) streamed(line []byte) (string, error) {
 		return shown(line, l.dropped)
 	case actors.KindCall.String():
 		return shown(line, l.called)
+	case actors.KindStream.String():
+		return shown(line, l.onStream)
 	case actors.KindLog.String():
 		return shown(line, l.logged)
 	default:
@@ -171,6 +175,20 @@ func (l layout) called(e actors.Called) string {
 		text += ": " + string(e.Code)
 	}
 	return l.line(e.At.Local(), e.Plugin, printable(text)+", "+e.Took.Round(time.Microsecond).String())
+}
+
+func (l layout) onStream(e actors.Streamed) string {
+	text := e.Channel + "  " + string(e.What)
+	if e.Scope != "" {
+		text += " for " + e.Scope
+	}
+	if e.Item != nil {
+		text += "  " + string(e.Item)
+	}
+	if e.Lost {
+		text += ": the plugin has ended"
+	}
+	return l.line(e.At.Local(), e.Plugin, printable(text))
 }
 
 func (l layout) logged(e actors.Logged) string {

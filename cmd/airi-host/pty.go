@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/muesli/cancelreader"
+	"github.com/spf13/cobra"
+
+	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+const ptyText = `Attach this terminal to a pseudo-terminal of a plugin of the running host, which has an environment
+driver: a login, which --login names. With a COMMAND behind -- it is a channel to that command
+instead, whose bytes pass as they are.
+
+Keys go to the program as they are pressed, Ctrl-C among them; Ctrl-] leaves, which ends it. Where
+standard input is no terminal, it is passed on, and its end changes nothing. The size of the
+program's terminal is the plugin's: no plugin can be told that of this one.
+
+The exit code is 0 where the program's status is, or where it was left, else 1.`
+
+// ptyOptions are the flags of pty.
+type ptyOptions struct{ driver, environment, lease, login, scope string }
+
+func (c *cli) ptyCommand() *cobra.Command {
+	var opts ptyOptions
+	cmd := &cobra.Command{
+		Use:   "pty PLUGIN [-- COMMAND …]",
+		Short: "Attach the terminal to a program at a plugin",
+		Long:  ptyText,
+		Example: `  airi-host pty cloud --driver vm --environment e1 --lease l1 --login claude
+  airi-host pty cloud --driver vm --environment e1 --lease l1 -- sh -i`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 1 && cmd.ArgsLenAtDash() != 1 {
+				return usageError{errors.New("pty takes a PLUGIN, and perhaps a COMMAND behind --")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, params, err := opts.params(args[1:])
+			if err != nil {
+				return err
+			}
+			asked := admin.AttachRequest{Params: params, Scope: opts.scope}
+			return c.ask(cmd.Context(), c.whileTaken(func(ctx context.Context, host *admin.Client) error {
+				return c.attach(ctx, host, kind, args[0], asked)
+			}))
+		},
+	}
+	c.askFlag(cmd)
+	cmd.Flags().StringVar(&opts.driver, "driver", "", "the environment's driver")
+	cmd.Flags().StringVar(&opts.environment, "environment", "", "the environment's id")
+	cmd.Flags().StringVar(&opts.lease, "lease", "", "the id of the lease")
+	cmd.Flags().StringVar(&opts.login, "login", "claude", "which login: claude, codex or grok")
+	cmd.Flags().StringVar(&opts.scope, "scope", "", "the tenant")
+	return cmd
+}
+
+// params say what is to be opened.
+func (o ptyOptions) params(command []string) (kind protocol.RouteKind, params json.RawMessage, err error) {
+	members := map[string]any{}
+	for _, one := range [...]struct{ flag, member, value string }{
+		{"driver", "driverKey", o.driver}, {"environment", "environmentId", o.environment}, {"lease", "providerLeaseId", o.lease},
+	} {
+		if one.value == "" {
+			return "", nil, usageError{fmt.Errorf("--%s: expected one, for the plugin to know where the program is to run", one.flag)}
+		}
+		members[one.member] = one.value
+	}
+	kind = protocol.RoutePTY
+	if len(command) > 0 {
+		kind, members["command"] = protocol.RouteDuplex, command
+	} else {
+		members["loginCommandKey"] = o.login
+	}
+	params, err = json.Marshal(members)
+	return kind, params, err
+}
+
+// attach joins this terminal to a program until either leaves.
+func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.RouteKind, plugin string, asked admin.AttachRequest) error {
+	a, err := host.Attach(ctx, kind, plugin, asked)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.Close() }() // it was read to its end, or is left
+	in, err := newKeyboard(c.in)
+	if err != nil {
+		return err
+	}
+	defer in.restore()
+	if in.isRaw() {
+		_, _ = fmt.Fprintf(c.err, "attached to plugin %s; Ctrl-] leaves\r\n", plugin)
+	}
+	left := in.pass(a)
+	err = c.show(a)
+	in.restore()
+	switch {
+	case left():
+		_, _ = fmt.Fprintf(c.err, "left plugin %s\n", plugin)
+		return nil
+	case err != nil:
+		return err
+	}
+	return exitOf(a.Exit())
+}
+
+// show prints what the program writes until it has ended.
+func (c *cli) show(a io.Reader) error {
+	_, err := io.Copy(c.out, a)
+	return err
+}
+
+// exitOf is nil for a program that ended well.
+func exitOf(e admin.AttachExit) error {
+	switch {
+	case e.Lost:
+		return errors.New("the plugin lost the program: how it ended is not known")
+	case e.Code == nil:
+		return errors.New("the program ended without a status")
+	case *e.Code != 0:
+		return fmt.Errorf("the program ended with status %d", *e.Code)
+	}
+	return nil
+}
+
+// leaveKey is Ctrl-].
+const leaveKey = 0x1d
+
+// keyboard is standard input, which a terminal gives key by key.
+type keyboard struct {
+	tty    *os.File
+	old    *term.State
+	reader cancelreader.CancelReader
+	done   chan struct{}
+}
+
+// newKeyboard has a terminal that is ours give its keys as they are pressed, until restore.
+func newKeyboard(in io.Reader) (*keyboard, error) {
+	k := &keyboard{}
+	var err error
+	if k.reader, err = cancelreader.NewReader(in); err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	if tty, ok := in.(*os.File); ok && isTerminal(in) && inForeground(tty) {
+		if k.old, err = term.MakeRaw(tty.Fd()); err != nil {
+			return nil, errors.Join(fmt.Errorf("the terminal: %w", err), k.reader.Close())
+		}
+		k.tty = tty
+	}
+	return k, nil
+}
+
+func (k *keyboard) isRaw() bool { return k.tty != nil }
+
+// pass passes on what is typed; left tells whether the key was pressed that leaves, and the
+// attachment closed for that.
+func (k *keyboard) pass(to io.WriteCloser) (left func() bool) {
+	k.done = make(chan struct{})
+	hasLeft := false
+	go func() {
+		defer close(k.done)
+		hasLeft = k.passOn(to)
+	}()
+	return func() bool {
+		select {
+		case <-k.done:
+			return hasLeft
+		default:
+			return false
+		}
+	}
+}
+
+func (k *keyboard) passOn(to io.WriteCloser) (left bool) {
+	typed := make([]byte, 4<<10)
+	for {
+		n, err := k.reader.Read(typed)
+		text := typed[:n]
+		if at := bytes.IndexByte(text, leaveKey); at >= 0 && k.isRaw() {
+			_, _ = to.Write(text[:at]) // it is left in any case
+			_ = to.Close()
+			return true
+		}
+		if n > 0 {
+			if _, failed := to.Write(text); failed != nil {
+				return false // whoever reads is told why
+			}
+		}
+		if err != nil {
+			return false
+		}
+	}
+}
+
+// restore gives the terminal back as it was. It may be called again.
+func (k *keyboard) restore() {
+	if k.reader == nil {
+		return
+	}
+	if k.reader.Cancel() && k.done != nil {
+		<-k.done
+	}
+	_ = k.reader.Close()
+	k.reader = nil
+	if k.tty != nil {
+		_ = term.Restore(k.tty.Fd(), k.old) // there is no other way
+	}
+}
