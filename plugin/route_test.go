@@ -284,6 +284,9 @@ func TestRoute_handlerLearnsHowItEnds(t *testing.T) {
 		if err := r.Accept(); err != nil {
 			return plugin.Exit{}, err
 		}
+		if _, err := r.Write([]byte("hi")); err != nil {
+			return plugin.Exit{}, err
+		}
 		<-ctx.Done()
 		_, err := r.Write([]byte("bye"))
 		causes <- errors.Join(context.Cause(ctx), err)
@@ -293,6 +296,7 @@ func TestRoute_handlerLearnsHowItEnds(t *testing.T) {
 		return plugin.Exited(143), nil
 	}})
 	f := v.open(protocol.RouteDuplex, channel).opened()
+	f.wantCame("hi")
 	f.stop()
 	require.Equal(t, plugin.ErrRouteStopped.Error(), (<-causes).Error(), "what it still says is heard")
 	f.wantTold("opened exited")
@@ -302,6 +306,7 @@ func TestRoute_handlerLearnsHowItEnds(t *testing.T) {
 	f.wantTold("opened exited ended closed")
 
 	f = v.open(protocol.RouteDuplex, channel).opened()
+	f.wantCame("hi")
 	f.close()
 	cause := <-causes
 	require.ErrorIs(t, cause, plugin.ErrRouteClosed)
@@ -309,13 +314,14 @@ func TestRoute_handlerLearnsHowItEnds(t *testing.T) {
 	f.wantTold("opened ended closed")
 
 	f = v.open(protocol.RouteDuplex, strings.Replace(channel, "cat", "fails", 1)).opened()
+	f.wantCame("hi")
 	f.stop()
 	<-causes
 	f.wantTold("opened exited")
 	require.Equal(t, protocol.Exit{Lost: true}, f.exit)
 	require.Contains(t, string(h.wantLog("the program of a route failed").Meta), "not killed")
 
-	v.open(protocol.RouteDuplex, channel).opened()
+	v.open(protocol.RouteDuplex, channel).opened().wantCame("hi")
 	require.NoError(t, h.stdin.Close())
 	require.ErrorIs(t, <-causes, context.Canceled, "with the host")
 	require.NoError(t, <-h.served)
@@ -332,6 +338,8 @@ func TestRoute_closeIsAnsweredWhenNothingIsLeft(t *testing.T) {
 			if err := r.Accept(); err != nil {
 				return plugin.Exit{}, err
 			}
+			_, err := r.Write([]byte("hi"))
+			require.NoError(t, err)
 		}
 		<-ctx.Done()
 		<-left
@@ -345,6 +353,7 @@ func TestRoute_closeIsAnsweredWhenNothingIsLeft(t *testing.T) {
 	}})
 	slow := v.open(protocol.RouteDuplex, strings.Replace(channel, "cat", "slow", 1))
 	f := v.open(protocol.RouteDuplex, channel).opened()
+	f.wantCame("hi")
 	f.close()
 	slow.close()
 	slow.wantTold("refused")

@@ -67,8 +67,8 @@ func (w *worker) routeEffect(e protocol.Effect) {
 		}
 	case protocol.RouteClosing:
 		if r := w.routes[e.ID]; r != nil {
-			r.cancel(ErrRouteClosed)
 			r.end()
+			r.cancel(ErrRouteClosed)
 		}
 	}
 }
