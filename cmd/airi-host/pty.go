@@ -105,7 +105,7 @@ func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.Rout
 	in.restore()
 	switch {
 	case left():
-		_, _ = fmt.Fprintf(c.err, "left plugin %s\n", plugin)
+		_, _ = fmt.Fprintf(c.err, "\nleft plugin %s\n", plugin)
 		return nil
 	case err != nil:
 		return err
