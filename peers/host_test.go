@@ -37,6 +37,8 @@ type home struct {
 	settings *manifest.Settings
 	journal  *journal
 	metrics  *services.Metrics
+	// routes are what its workers' routes have in common.
+	routes *paperclip.Routes
 	// told is what workers tell of themselves.
 	told     telling
 	node     bridge.Node
@@ -51,13 +53,13 @@ type home struct {
 // its options.
 func openHome(t *testing.T, set, settings string, more func(*actors.Options)) *home {
 	t.Helper()
-	h := &home{modules: Install(t, set), journal: &journal{}, metrics: services.NewMetrics(0), told: newTelling(), plugins: map[string]*manifest.Manifest{}}
+	h := &home{modules: Install(t, set), journal: &journal{}, metrics: services.NewMetrics(0), told: newTelling(), routes: paperclip.NewRoutes(0), plugins: map[string]*manifest.Manifest{}}
 	var problems manifest.Problems
 	h.settings, problems = manifest.ParseSettings("airi-host.json", []byte(cmp.Or(settings, "{}")), manifest.SettingsOptions{})
 	require.Empty(t, problems)
 	opts := actors.Options{
 		Version: "v", Log: h.journal.logger(), LogEvents: actors.KindLog | actors.KindDropped,
-		Dialects: []protocol.Dialect{airi.Dialect{}, paperclip.Dialect{Plugin: h.plugin}},
+		Dialects: []protocol.Dialect{airi.Dialect{}, paperclip.Dialect{Plugin: h.plugin, Shared: h.routes}},
 		Programs: map[string]protocol.Program{"greeter": greeter.Plugin()},
 		Methods:  func(p protocol.Plugins) map[string]map[string]protocol.Service { return h.methods(t, p) },
 		Launch: actors.Launchers(map[string]actors.Launcher{

@@ -172,7 +172,7 @@ func runsEnvironments(t *testing.T, h *home) {
 	require.JSONEq(t, `{"providerLeaseId":"lease-of-r","metadata":{}}`, hook("acquireLease", "", `{"companyId":"acme","runId":"r",`+base+`}`))
 	require.JSONEq(t, `{"exitCode":0,"timedOut":false,"stdout":"dig deep\n","stderr":""}`,
 		hook("execute", "acme", `{`+base+`,"lease":{"providerLeaseId":"l"},"command":"dig","args":["deep"]}`))
-	require.Equal(t, uint64(1), h.session(t, "kitchen").Dropped["route-frame"], "nobody follows its log")
+	require.Equal(t, uint64(1), h.session(t, "kitchen").Dropped["log-late"], "nobody follows its log")
 	require.JSONEq(t, `{"ok":true,"normalizedConfig":{"a":1}}`, hook("validateConfig", "", `{"config":{"a":1}}`))
 	require.JSONEq(t, `{"ok":false,"errors":["the shed is broken"]}`, hook("validateConfig", "", `{"config":{"broken":true}}`))
 	require.Equal(t, "null", hook("releaseLease", "acme", `{"providerLeaseId":"l",`+base+`}`))

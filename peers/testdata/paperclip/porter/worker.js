@@ -100,8 +100,8 @@ const plugin = definePlugin({
   async setup(ctx) {
     host = ctx
     ctx.data.register('pid', async () => process.pid)
-    ctx.actions.register('streams', async ({ channel, companyId, events = [], open }) => {
-      ctx.streams.open(channel, companyId)
+    ctx.actions.register('streams', async ({ channel, companyId, company = companyId, events = [], open }) => {
+      ctx.streams.open(channel, company)
       for (const event of events) ctx.streams.emit(channel, event)
       if (!open) ctx.streams.close(channel)
       return null
