@@ -24,11 +24,11 @@ type contestant struct {
 	client *load.Client
 }
 
-func makeFixture(dir, modules string, c peers.Changes) error {
+func makeFixture(dir, modules, name string, c peers.Changes) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	return peers.Unpack(dir, modules, "echo", c)
+	return peers.Unpack(dir, modules, name, c)
 }
 
 // bench is one comparison.
@@ -59,7 +59,7 @@ func (s settings) compare(ctx context.Context, out, log io.Writer) error {
 	if s.eliza {
 		return b.remote(ctx)
 	}
-	return errors.Join(b.nodeWorker(ctx), b.goWorker(ctx), b.memory(ctx))
+	return errors.Join(b.nodeWorker(ctx), b.routes(ctx), b.goWorker(ctx), b.memory(ctx))
 }
 
 var everything = []load.Kind{load.Echo, load.Ask}
@@ -88,6 +88,25 @@ func (b *bench) nodeWorker(ctx context.Context) error {
 	return b.race(ctx, "a worker written with Paperclip's SDK, in Node", b.loads(nodeLoads), []*contestant{
 		b.paperclip(), b.self("airi-host", "airi-host", everything...), b.self("bare loop", "bare", everything...),
 	}, func(dir string) ([]load.Worker, error) { return nodeWorkers(dir, b.modules, 1) })
+}
+
+// routes compares what routes cost, with the release that has all of them.
+func (b *bench) routes(ctx context.Context) error {
+	with := *b
+	loads := b.loads(routeLoads)
+	if len(loads) == 0 {
+		return nil
+	}
+	var err error
+	if with.modules, err = peers.Modules(ctx, peers.Paperclip916); err != nil {
+		return err
+	}
+	kinds := []load.Kind{load.Log, load.Duplex}
+	host := with.paperclip()
+	host.kinds = kinds
+	return with.race(ctx, "routes of a worker written with Paperclip's SDK, in Node; a call is a chunk", loads, []*contestant{
+		host, with.self("airi-host", "airi-host", kinds...),
+	}, func(dir string) ([]load.Worker, error) { return routeWorkers(dir, with.modules) })
 }
 
 func (b *bench) goWorker(ctx context.Context) error {

@@ -15,13 +15,17 @@
 //	airi-host   this host, through its Go API, with its store on disk
 //	bare loop   write a line, read a line, look at the id: nothing of a host
 //
-// A second table has a worker written in Go, for this host, the bare loop and, where
+// Another table has routes of such a worker, by the release of Paperclip that has all of
+// them: what a command logs in chunks of 16 KiB, and a channel that gives back chunks of
+// 64 KiB. A call there is a chunk.
+//
+// A third table has a worker written in Go, for this host, the bare loop and, where
 // the program of tools/bench is given with -plugins, hashicorp/go-plugin by net/rpc
 // and by gRPC:
 //
 //	go build -C tools/bench -o /tmp/plugins . && go run ./peers/bench -plugins /tmp/plugins
 //
-// The third is the memory of each host with 20 workers that do nothing, its workers
+// The last is the memory of each host with 20 workers that do nothing, its workers
 // not counted.
 //
 // With -airi another table is made instead, for which nothing comes from the network: an

@@ -17,6 +17,12 @@ var (
 	})
 	goLoads = slices.Concat(echoes(200), large)
 
+	// routeLoads are those of the table of routes: 64 chunks of 16 KiB are a MiB.
+	routeLoads = []load.Load{
+		{Name: "execute.log, chunks of 16 KiB", Kind: load.Log, Size: 16 << 10, Flight: 1, Calls: 4000},
+		{Name: "duplex echo, chunks of 64 KiB", Kind: load.Duplex, Size: 64 << 10, Flight: 4, Calls: 2000},
+	}
+
 	large = []load.Load{
 		{Name: "echo 64 KiB, one at a time", Kind: load.Echo, Size: 64 << 10, Flight: 1, Calls: 800},
 		{Name: "echo 64 KiB, 16 in flight", Kind: load.Echo, Size: 64 << 10, Flight: 16, Calls: 1600},
@@ -74,6 +80,12 @@ func nodeWorkers(dir, modules string, n int) ([]load.Worker, error) {
 	return workers(dir, modules, n, peers.Changes{}, nil)
 }
 
+// routeWorkers makes a worker that has routes.
+func routeWorkers(dir, modules string) ([]load.Worker, error) {
+	one := load.Worker{Dir: filepath.Join(dir, "porter")}
+	return []load.Worker{one}, makeFixture(one.Dir, modules, "porter", peers.Changes{})
+}
+
 // goWorkers makes n workers that are this program.
 func goWorkers(dir, modules, program string, n int) ([]load.Worker, error) {
 	command := []string{program, "-worker"}
@@ -85,7 +97,7 @@ func workers(dir, modules string, n int, c peers.Changes, command []string) ([]l
 	for i := range list {
 		list[i] = load.Worker{Dir: filepath.Join(dir, fmt.Sprintf("echo-%d", i)), Command: command}
 		c.ID = fmt.Sprintf("echo-%d", i)
-		if err := makeFixture(list[i].Dir, modules, c); err != nil {
+		if err := makeFixture(list[i].Dir, modules, "echo", c); err != nil {
 			return nil, err
 		}
 	}

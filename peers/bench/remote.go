@@ -89,6 +89,6 @@ func remoteWorkers(dir, modules string) ([]load.Worker, error) {
 		return list, nil
 	}
 	asks := load.Worker{Dir: filepath.Join(dir, "echo")}
-	err := makeFixture(asks.Dir, modules, peers.Changes{Host: map[string]any{"invoke": []string{"model:*"}}})
+	err := makeFixture(asks.Dir, modules, "echo", peers.Changes{Host: map[string]any{"invoke": []string{"model:*"}}})
 	return append(list, asks), err
 }

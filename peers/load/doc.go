@@ -20,7 +20,9 @@
 // gets it back, or calls another capability with what the load says. For an ask the
 // worker's "action:fan" calls its host for a state so many times, and what counts is
 // the cost of one of those; to cross, the second worker's "action:cross" does so with a
-// capability of the first one. A subject that has a tighter way than one call at a
+// capability of the first one. A log is a command of the worker's that writes so many
+// chunks, and a duplex a channel whose worker gives back so many: a call is a chunk there,
+// and its subject a [Streamer]. A subject that has a tighter way than one call at a
 // time, as a bare loop has, implements [Looper].
 //
 // # Limits

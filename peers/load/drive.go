@@ -38,6 +38,9 @@ func put(ctx context.Context, s Subject, l Load) (time.Duration, error) {
 	if l.Kind == Cross {
 		return asks(ctx, s, "action:cross", l)
 	}
+	if l.Kind == Log || l.Kind == Duplex {
+		return streamed(ctx, s, l)
+	}
 	loop := func(ctx context.Context, l Load) ([]time.Duration, error) { return echoes(ctx, s, l) }
 	if looper, ok := s.(Looper); ok {
 		loop = looper.Loop
@@ -48,6 +51,17 @@ func put(ctx context.Context, s Subject, l Load) (time.Duration, error) {
 	}
 	slices.Sort(took)
 	return took[len(took)/2], nil
+}
+
+// streamed puts a load on a route. The time of a chunk is that of all, shared out.
+func streamed(ctx context.Context, s Subject, l Load) (time.Duration, error) {
+	streamer, ok := s.(Streamer)
+	if !ok {
+		return 0, fmt.Errorf("its workers have no routes")
+	}
+	began := time.Now()
+	err := streamer.Stream(ctx, l)
+	return time.Since(began) / time.Duration(l.Calls), err
 }
 
 // EchoInput is the input of an echo of so many bytes.

@@ -16,6 +16,10 @@ const (
 	Ask Kind = "ask"
 	// Cross is a call that the second worker makes, through the host, of the first.
 	Cross Kind = "cross"
+	// Log is a chunk of what a command writes, which the host is told as it comes.
+	Log Kind = "log"
+	// Duplex is a chunk that goes to the worker on a channel, and comes back.
+	Duplex Kind = "duplex"
 )
 
 // Load is one thing to measure.
@@ -81,6 +85,13 @@ type Subject interface {
 	Call(ctx context.Context, key string, input json.RawMessage) (json.RawMessage, error)
 	// Close ends the workers. It is called once, after everything else.
 	Close() error
+}
+
+// Streamer is a Subject whose workers have routes.
+type Streamer interface {
+	// Stream puts a load of the kinds Log and Duplex on the first worker: as many chunks of
+	// its Size as it has Calls; of a channel at most Flight are on their way.
+	Stream(ctx context.Context, l Load) error
 }
 
 // Looper is a Subject that makes the calls of a load itself.

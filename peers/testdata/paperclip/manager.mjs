@@ -139,10 +139,48 @@ async function echoes({ size, flight, calls }) {
 
 const fan = ({ flight, calls }) => manager.call(measured[0], 'performAction', { key: 'fan', params: { calls, flight } }, 120_000)
 
+const place = { driverKey: 'shed', companyId: 'acme', environmentId: 'e', providerLeaseId: 'l' }
+
+// logs has a command write so many chunks.
+async function logs({ size, calls }) {
+  let units = 0
+  const began = process.hrtime.bigint()
+  const params = { ...place, config: {}, lease: { providerLeaseId: 'l' }, command: '@log', args: [String(calls), String(size)] }
+  await manager.call(measured[0], 'environmentExecute', params, 120_000, (_, chunk) => { units += chunk.length })
+  if (units !== size * calls) throw new Error(`the sink was given ${units} of ${size * calls} characters`)
+  return { calls, p50Micros: Number(process.hrtime.bigint() - began) / 1e3 / calls }
+}
+
+// channels has so many chunks come back.
+async function channels({ size, flight, calls }) {
+  const channel = await running(measured[0]).openDuplexChannel({ ...place, command: ['@echo'] })
+  const chunk = new Uint8Array(size).fill(120)
+  const began = process.hrtime.bigint()
+  await new Promise((resolve, reject) => {
+    let sent = 0
+    let back = 0
+    const more = () => {
+      for (; sent < calls && sent * size - back < flight * size; sent++) channel.write(chunk)
+    }
+    channel.onData((bytes) => {
+      back += bytes.length
+      if (back >= size * calls) resolve()
+      else more()
+    })
+    channel.wait().then(() => reject(new Error(`the channel ended: ${back} of ${size * calls} bytes came back`)))
+    more()
+  })
+  const p50Micros = Number(process.hrtime.bigint() - began) / 1e3 / calls
+  await channel.close()
+  return { calls, p50Micros }
+}
+
+const loads = { ask: fan, log: logs, duplex: channels }
+
 async function run({ load }) {
   const began = process.hrtime.bigint()
   const used = process.cpuUsage()
-  const { calls, p50Micros } = await (load.kind === 'ask' ? fan(load) : echoes(load))
+  const { calls, p50Micros } = await (loads[load.kind] ?? echoes)(load)
   const { user, system } = process.cpuUsage(used)
   const seconds = Number(process.hrtime.bigint() - began) / 1e9
   return { calls, p50Micros, perSecond: calls / seconds, cpuMicros: (user + system) / calls }
