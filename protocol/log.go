@@ -19,7 +19,8 @@ const (
 	LogStderr = "stderr"
 )
 
-// ReadLogChunk reads an item that a driver has passed on.
+// ReadLogChunk reads an item that a driver has passed on. Where its text has no escapes,
+// that is a part of the item.
 func ReadLogChunk(item json.RawMessage) (c LogChunk, err error) {
 	var chunk []byte
 	EachMember(item, func(key, value []byte) {
@@ -33,7 +34,11 @@ func ReadLogChunk(item json.RawMessage) (c LogChunk, err error) {
 	if c.Stream == "" || len(chunk) < 2 || chunk[0] != '"' {
 		return LogChunk{}, fmt.Errorf(`expected {"stream": "stdout" or "stderr", "chunk": string}, got: %s`, Clip(string(item[:min(len(item), MaxExcerpt)])))
 	}
-	c.Text = DecodeText(make([]byte, 0, len(chunk)-2), chunk)
+	if text := chunk[1 : len(chunk)-1]; slashAt(text, 0) == len(text) {
+		c.Text = text[:len(text):len(text)]
+	} else {
+		c.Text = DecodeText(make([]byte, 0, len(text)), chunk)
+	}
 	return c, nil
 }
 

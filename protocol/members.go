@@ -65,18 +65,35 @@ func valueEnd(data []byte, at int) int {
 // stringEnd returns the index of the quote that ends the string whose first one is at
 // an index.
 func stringEnd(data []byte, at int) int {
-	for at++; ; at++ {
-		at, _ = plain(data, at)
-		switch {
-		case at >= len(data):
-			return len(data)
-		case data[at] == '"':
+	for at++; ; at += 2 {
+		if at = quoteOrSlash(data, at); at >= len(data) || data[at] == '"' {
 			return at
-		case data[at] == '\\':
-			at++ // what is escaped is no end
-		}
+		} // else what is escaped is no end
 	}
 }
+
+// quoteOrSlash is where, from an index on, the first quote or backslash is; len(data) for
+// nowhere. It looks through ever larger windows, so that neither is looked for much further
+// than the other one is.
+func quoteOrSlash(data []byte, at int) int {
+	for size := 32; at < len(data); size = min(2*size, largeWindow) {
+		w := data[at:min(at+size, len(data))]
+		quote := bytes.IndexByte(w, '"')
+		if quote >= 0 {
+			w = w[:quote]
+		}
+		if slash := bytes.IndexByte(w, '\\'); slash >= 0 {
+			return at + slash
+		}
+		if quote >= 0 {
+			return at + quote
+		}
+		at += len(w)
+	}
+	return len(data)
+}
+
+const largeWindow = 4 << 10
 
 func scalarEnd(data []byte, at int) int {
 	for at < len(data) && data[at] > ' ' && data[at] != ',' && data[at] != '}' && data[at] != ']' {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -146,7 +147,14 @@ func plain(data []byte, i int) (at int, seen uint64) {
 		return len(data), 0
 	}
 	rest := data[i:]
-	for len(rest) >= 8 {
+	for n := 0; len(rest) >= 8; n++ {
+		if n == shortText && len(rest) >= window {
+			var ends bool
+			if rest, seen, ends = plainWindows(rest, seen); ends {
+				return len(data) - len(rest), seen
+			}
+			continue
+		}
 		w := binary.LittleEndian.Uint64(rest)
 		seen |= w
 		quote, slash := w^(lows*'"'), w^(lows*'\\')
@@ -163,6 +171,60 @@ func plain(data []byte, i int) (at int, seen uint64) {
 		rest = rest[1:]
 	}
 	return len(data) - len(rest), seen
+}
+
+// Most texts end within so many words. What is longer is looked through in windows of so
+// many bytes, which is several times as fast; that a quote or a backslash is looked for no
+// further keeps a text of escapes one of linear time.
+const (
+	shortText = 8
+	window    = 256
+)
+
+// plainWindows goes on as plain does, a window at a time, and tells whether it has found
+// what plain looks for: rest begins with it then.
+func plainWindows(rest []byte, before uint64) (left []byte, seen uint64, ends bool) {
+	seen = before
+	for len(rest) >= window {
+		w := rest[:window]
+		if at := bytes.IndexByte(w, '"'); at >= 0 {
+			w = w[:at]
+		}
+		if at := bytes.IndexByte(w, '\\'); at >= 0 {
+			w = w[:at]
+		}
+		at, high := control(w)
+		seen |= high
+		rest = rest[at:]
+		if at < window {
+			return rest, seen, true
+		}
+	}
+	return rest, seen, false
+}
+
+// control returns where the first control character is, len(w) for nowhere, and all bits
+// that it has seen.
+func control(w []byte) (at int, seen uint64) {
+	for ; len(w)-at >= 32; at += 32 { // most windows have none
+		a, b := binary.LittleEndian.Uint64(w[at:]), binary.LittleEndian.Uint64(w[at+8:])
+		c, d := binary.LittleEndian.Uint64(w[at+16:]), binary.LittleEndian.Uint64(w[at+24:])
+		if ((a-lows*' ')&^a|(b-lows*' ')&^b|(c-lows*' ')&^c|(d-lows*' ')&^d)&tops != 0 {
+			break
+		}
+		seen |= a | b | c | d
+	}
+	for ; len(w)-at >= 8; at += 8 {
+		eight := binary.LittleEndian.Uint64(w[at:])
+		seen |= eight
+		if found := (eight - lows*' ') &^ eight & tops; found != 0 {
+			return at + bits.TrailingZeros64(found)/8, seen
+		}
+	}
+	for ; at < len(w) && w[at] >= ' '; at++ {
+		seen |= uint64(w[at])
+	}
+	return at, seen
 }
 
 // escapeLen is the length of the escape that b starts with, or 0.

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf16"
@@ -15,41 +16,20 @@ func TextUnits(literal []byte) int {
 	}
 	s := literal[1 : len(literal)-1]
 	units := 0
-	for i := 0; i < len(s); {
-		i, units = plainUnits(s, i, units)
-		for end := min(i+8, len(s)); i < end; { // there is an escape, or the end
-			switch {
-			case s[i] != '\\':
-				units += unitsOf(s[i])
-				i++
-				continue
-			case i+1 < len(s) && s[i+1] == 'u':
-				i += 6
-			default:
-				i += 2
-			}
-			units++
+	for i := 0; ; {
+		at := slashAt(s, i)
+		units += BytesUnits(s[i:at])
+		switch {
+		case at >= len(s):
+			return units
+		case at+1 < len(s) && s[at+1] == 'u':
+			i = at + 6
+		default:
+			i = at + 2
 		}
+		units++
+		i = min(i, len(s))
 	}
-	return units
-}
-
-// plainUnits counts from i on, eight bytes at a time, up to those that have a backslash.
-func plainUnits(s []byte, i, units int) (at, counted int) {
-	for len(s)-i >= 8 {
-		w := binary.LittleEndian.Uint64(s[i:])
-		if hasSlash(w) {
-			break
-		}
-		units += wordUnits(w)
-		i += 8
-	}
-	return i, units
-}
-
-func hasSlash(w uint64) bool {
-	slash := w ^ lows*'\\'
-	return (slash-lows)&^slash&tops != 0
 }
 
 // wordUnits counts the units of eight bytes: one for each that begins a character, and
@@ -79,6 +59,15 @@ func unitsOf(c byte) int {
 // BytesUnits is the length of a text in UTF-16 units.
 func BytesUnits(text []byte) int {
 	units, i := 0, 0
+	for ; len(text)-i >= 32; i += 32 {
+		a, b := binary.LittleEndian.Uint64(text[i:]), binary.LittleEndian.Uint64(text[i+8:])
+		c, d := binary.LittleEndian.Uint64(text[i+16:]), binary.LittleEndian.Uint64(text[i+24:])
+		if (a|b|c|d)&tops == 0 {
+			units += 32
+			continue
+		}
+		units += wordUnits(a) + wordUnits(b) + wordUnits(c) + wordUnits(d)
+	}
 	for ; len(text)-i >= 8; i += 8 {
 		units += wordUnits(binary.LittleEndian.Uint64(text[i:]))
 	}
@@ -107,13 +96,13 @@ func DecodeText(dst, literal []byte) []byte {
 
 // slashAt is where the next backslash is; len(s) for nowhere.
 func slashAt(s []byte, i int) int {
-	for len(s)-i >= 8 && !hasSlash(binary.LittleEndian.Uint64(s[i:])) {
-		i += 8
+	if i >= len(s) {
+		return len(s)
 	}
-	for i < len(s) && s[i] != '\\' {
-		i++
+	if at := bytes.IndexByte(s[i:], '\\'); at >= 0 {
+		return i + at
 	}
-	return min(i, len(s))
+	return len(s)
 }
 
 // appendEscaped appends what the escape at an index stands for, and returns where it ends.
