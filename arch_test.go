@@ -155,6 +155,12 @@ var (
 			why:  "these plugins are written as an author outside would write them, on the SDK alone",
 		},
 		{
+			from:  "testdata/workers",
+			to:    []string{"plugin", "protocol"},
+			tests: []string{"protocol/paperclip", "transport"},
+			why:   "a worker of the tests is written on the SDK alone; its tests hold the host's end of its wire",
+		},
+		{
 			from: "internal/need",
 			why:  "what a test needs of the machine is no matter of the host's, so it knows nobody",
 		},
@@ -270,8 +276,8 @@ var users = []struct {
 		why: "what only tests need is not linked into the host",
 	},
 	{
-		library: "github.com/creack/pty", folder: "transport/transporttest", tests: true,
-		why: "what only tests need is not linked into the host",
+		library: "github.com/creack/pty", folder: "testdata/workers", tests: true,
+		why: "terminals are opened by a worker of the tests, and by tests, and not by the host",
 	},
 	{
 		library: "go.uber.org/goleak", folder: "transport/transporttest", tests: true,

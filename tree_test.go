@@ -42,7 +42,7 @@ func TestPackages_openWithTheirDoc(t *testing.T) {
 		}
 		docs[s.folder] += ""
 		// An example or a plugin of a few lines is one file; a package has its doc.go.
-		small := within(s.folder, "examples") || within(s.folder, "testdata/plugins")
+		small := within(s.folder, "examples") || within(s.folder, "testdata/plugins") || within(s.folder, "testdata/workers")
 		if small || path.Base(s.path) == "doc.go" {
 			docs[s.folder] += s.file.Doc.Text()
 		}
@@ -172,7 +172,8 @@ func sources(t *testing.T) []source {
 	var all []source
 	walk(t, func(name string) {
 		// The go command ignores testdata, but for the folders that are named to it.
-		if path.Ext(name) == ".go" && (!strings.Contains(name, "testdata/") || within(name, "testdata/plugins")) {
+		named := within(name, "testdata/plugins") || within(name, "testdata/workers")
+		if path.Ext(name) == ".go" && (named || !strings.Contains(name, "testdata/")) {
 			all = append(all, parse(t, name, read(t, name)))
 		}
 	})

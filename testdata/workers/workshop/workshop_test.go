@@ -362,7 +362,7 @@ func TestTerminal_isOne(t *testing.T) {
 	r.write([]byte("hello\r"))
 	r.wantCame("hello\r\nhello\r\n") // the terminal's echo, and what cat says
 	r.write([]byte{3})               // Ctrl-C
-	r.wantCame("^C")
+	r.wantCame("^C\r\n$ ")
 	r.write([]byte("echo status $?\r"))
 	r.wantCame("status 130\r\n")
 	script, there, gone := family(t)
