@@ -5,8 +5,9 @@
 //   ← {"id":1,"result":{…}}  or  {"id":1,"error":{"message":"…","code":-32002}}
 //   ← {"event":"crash","plugin":"echo",…}
 //
-// Operations: start, call, notify, stop, status, calls, proactive, and those of a
-// measurement: workers, run, memory. It ends when its input does.
+// Operations: start, call, execute, notify, stop, status, calls, proactive; open, write, kill
+// and close of a route, whose bytes are events in base64; and those of a measurement:
+// workers, run, memory. It ends when its input does.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -106,6 +107,25 @@ function running(plugin) {
   return handle
 }
 
+// Routes: the terminal that the release has, or a channel.
+
+const routes = new Map() // by their numbers
+let lastRoute = 0
+
+async function open({ plugin, kind, input }) {
+  const handle = running(plugin)
+  const opens = kind === 'duplex' ? handle.openDuplexChannel : (handle.openLoginPtySession ?? handle.openSetupTokenPtySession)
+  const session = await opens.call(handle, input)
+  const route = ++lastRoute
+  routes.set(route, session)
+  session.onData((chunk) => say({ event: 'data', route, data: Buffer.from(chunk).toString('base64') }))
+  session.wait().then((exit) => say({ event: 'ended', route, exit }))
+  return { route }
+}
+
+// sent is what the release's own callers hand to a route: text, or the bytes of a channel.
+const sent = ({ kind, data }) => kind === 'duplex' ? Buffer.from(data, 'base64') : Buffer.from(data, 'base64').toString()
+
 // The measurements, in which the process that counts is this one: the host's.
 
 let measured = []
@@ -194,6 +214,10 @@ const operations = {
     const result = await manager.call(plugin, 'environmentExecute', params, undefined, (stream, chunk) => { log.push({ stream, chunk }) })
     return { log, result }
   },
+  open,
+  write: async (request) => routes.get(request.route).write(sent(request)),
+  kill: async ({ route }) => routes.get(route).kill(),
+  close: async ({ route }) => routes.get(route).close(),
   notify: async ({ plugin, method, params = {} }) => running(plugin).notify(method, params),
   proactive: async ({ plugin, companies }) => manager.setProactiveCompanyScopes(plugin, companies),
   stop: async ({ plugin }) => manager.stopWorker(plugin),
