@@ -205,7 +205,7 @@ func opensAChannel(t *testing.T, b *bench) {
 	b.wantExit(t, route, `{"exitCode":null}`)
 
 	route = b.open(t, "duplex", `"command":["sh","-c","echo bye; exit 9"]`)
-	b.wantExit(t, route, `{"exitCode":9,"transportClosed":false}`)
+	b.wantExit(t, route, `{"exitCode":9}`)
 	b.wantCame(route, "bye\n")
 	b.Do(t, "close", map[string]any{"route": route}, nil)
 
