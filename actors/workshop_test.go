@@ -114,7 +114,7 @@ func TestWorkshop_hasTerminals(t *testing.T) {
 		require.NoError(t, err)
 	}
 	type_("stty size\r")
-	until(t, said, "30 100\r\n")
+	until(t, said, "30 100\r\n$ ")
 	type_("cat\r")
 	until(t, said, "cat\r\n")
 	type_("hello\r")

@@ -356,7 +356,7 @@ func TestTerminal_isOne(t *testing.T) {
 	r.write([]byte("stty size; tty; echo \"key is $LOGIN\"\r"))
 	r.wantCame("30 100\r\n")
 	r.wantCame("/dev/pts/")
-	r.wantCame("key is codex\r\n")
+	r.wantCame("key is codex\r\n$ ") // else its prompt may come between what follows
 	r.write([]byte("cat\r"))
 	r.wantCame("cat\r\n")
 	r.write([]byte("hello\r"))
