@@ -65,12 +65,23 @@
 //	Session.Call           the host's own method, e.g. "state.get"; a key with a colon, which
 //	                       only this project's host has, goes by airi-host.invoke
 //	Session.Log            the notification log
+//	Environment            the methods environment…; Execute's log is execute.log
+//	  Terminal, Channel    loginPty… and the older setupTokenPty…; duplexChannel…
+//	Session.OpenStream     streams.open, streams.emit, streams.close
 //
-// This wire knows no streams: nobody follows a worker's handlers, and a call of the
-// host's brings nothing before its result. Session.Wait and Session.Send have no counterpart there and return an error that
-// says what to do instead, and so do offers, made while the plugin runs, of what the
-// manifest does not declare; data, actions and events need no declaration. Environment
-// drivers are not served.
+// This wire knows no other streams: nobody follows a worker's handlers but those that run
+// commands, and a call of the host's brings nothing before its result. Session.Wait and
+// Session.Send have no counterpart there and return an error that says what to do instead,
+// and so do offers, made while the plugin runs, of what the manifest does not declare; data,
+// actions and events need no declaration.
+//
+// # Environments
+//
+// [Environment] makes a plugin a driver of environments, in which agents run commands:
+// [EnvironmentHooks] has a function for each of Paperclip's hooks. Execute gets an
+// [ExecutionLog], whose two writers are for what the command says. Terminal and Channel get a
+// [Route], an io.ReadWriteCloser whose other end is the host's. Whatever they start has to
+// end with their context, and before they return.
 //
 // # Configuration
 //
@@ -90,6 +101,8 @@
 // A stream that is collected for a caller who does not follow has at most 1024 items
 // and 8 MiB. The limits of a worker are [PaperclipOptions]: calls in flight, the length
 // of a frame, what may wait for a host that does not read. At the last one whoever
-// answers, calls or logs waits; nothing is dropped. When the host is gone, or sends
+// answers, calls or logs waits; nothing is dropped. [RouteOptions] bound what a host has
+// written to a terminal or a channel and nobody has read, [ExecutionLogOptions] what a
+// command writes. There are at most 1024 event streams. When the host is gone, or sends
 // SIGTERM, the contexts of all handlers end, and the worker soon after.
 package plugin

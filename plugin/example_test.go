@@ -1,10 +1,13 @@
 package plugin_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -143,5 +146,67 @@ func ExampleFeed() {
 			heard += len(sound)
 		}
 		return heard, nil
+	})
+}
+
+// An environment driver that runs commands. What a command writes is logged while it runs,
+// and stands in the result; the command ends with its context.
+func ExampleEnvironment() {
+	p := plugin.Define("shed")
+	plugin.Environment(p, "shed", plugin.EnvironmentHooks{
+		AcquireLease: func(context.Context, plugin.EnvironmentAcquire) (plugin.EnvironmentLease, error) {
+			dir, err := os.MkdirTemp("", "shed-")
+			return plugin.EnvironmentLease{ProviderLeaseID: plugin.LeaseID(dir)}, err
+		},
+		Execute: func(ctx context.Context, e plugin.EnvironmentExecution, log *plugin.ExecutionLog) (plugin.EnvironmentExecuted, error) {
+			cmd := exec.CommandContext(ctx, e.Command, e.Args...)
+			cmd.Dir, cmd.Stdin = string(e.Lease.ProviderLeaseID), strings.NewReader(e.Stdin)
+			cmd.Stdout, cmd.Stderr = log.Stdout, log.Stderr
+			err := cmd.Run()
+			if cmd.ProcessState == nil || ctx.Err() != nil {
+				return plugin.EnvironmentExecuted{}, errors.Join(err, ctx.Err())
+			}
+			code := cmd.ProcessState.ExitCode()
+			return plugin.EnvironmentExecuted{ExitCode: &code}, nil
+		},
+	})
+}
+
+// A channel that gives all back that it gets, in capitals.
+func ExampleRoute() {
+	p := plugin.Define("shed")
+	plugin.Environment(p, "shed", plugin.EnvironmentHooks{
+		Channel: func(_ context.Context, c plugin.ChannelRequest, r *plugin.Route) (plugin.Exit, error) {
+			if c.Command[0] != "shout" {
+				return plugin.Exit{}, fmt.Errorf("command: expected shout, got %q", c.Command[0])
+			}
+			if err := r.Accept(); err != nil {
+				return plugin.Exit{}, err
+			}
+			for lines := bufio.NewScanner(r); lines.Scan(); {
+				if _, err := fmt.Fprintln(r, strings.ToUpper(lines.Text())); err != nil {
+					return plugin.Exit{}, err
+				}
+			}
+			return plugin.Exited(0), nil
+		},
+	})
+}
+
+// A job that tells a company how far it is, whoever listens.
+func ExampleSession_OpenStream() {
+	p := plugin.Define("importer")
+	plugin.Action(p, "import", func(ctx context.Context, in plugin.Invocation[struct{ Files []string }]) (int, error) {
+		progress, err := plugin.From(ctx).OpenStream(ctx, "progress")
+		if err != nil {
+			return 0, err
+		}
+		for _, file := range in.Params.Files {
+			if err := progress.Emit(ctx, map[string]string{"file": file}); err != nil {
+				return 0, err
+			}
+			// …
+		}
+		return len(in.Params.Files), progress.Close(ctx)
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 
 	"github.com/airi-host/airi-host/plugin"
 )
@@ -54,9 +55,21 @@ type config struct {
 	Shell string `json:"shell"`
 }
 
+// shells are those of leases: whoever opens a terminal is not told the configuration.
+var shells sync.Map
+
+// readConfig reads one; none is all defaults.
+func readConfig(text json.RawMessage) (is config, err error) {
+	is.Shell = "sh"
+	if len(text) > 0 {
+		err = json.Unmarshal(text, &is)
+	}
+	return is, err
+}
+
 func validate(_ context.Context, c plugin.EnvironmentConfig) (plugin.EnvironmentVerdict, error) {
-	is := config{Shell: "sh"}
-	if err := json.Unmarshal(c.Config, &is); err != nil {
+	is, err := readConfig(c.Config)
+	if err != nil {
 		return plugin.EnvironmentVerdict{Errors: []string{"shell: expected a string"}}, nil
 	}
 	if _, err := exec.LookPath(is.Shell); err != nil {
@@ -73,9 +86,15 @@ func probe(context.Context, plugin.EnvironmentCall) (plugin.EnvironmentProbed, e
 // prefix begins the name of a lease's directory, and is its id up to what is random.
 const prefix = "workshop-"
 
-func acquire(context.Context, plugin.EnvironmentAcquire) (plugin.EnvironmentLease, error) {
+func acquire(_ context.Context, a plugin.EnvironmentAcquire) (plugin.EnvironmentLease, error) {
+	is, err := readConfig(a.Config)
+	if err != nil {
+		return plugin.EnvironmentLease{}, err
+	}
 	dir, err := os.MkdirTemp("", prefix)
-	return plugin.EnvironmentLease{ProviderLeaseID: plugin.LeaseID(filepath.Base(dir))}, err
+	id := plugin.LeaseID(filepath.Base(dir))
+	shells.Store(id, is.Shell)
+	return plugin.EnvironmentLease{ProviderLeaseID: id}, err
 }
 
 // directory is that of a lease, which has to be there.
@@ -93,6 +112,11 @@ func directory(id plugin.LeaseID) (string, error) {
 
 func resume(_ context.Context, r plugin.EnvironmentResume) (plugin.EnvironmentLease, error) {
 	_, err := directory(r.ProviderLeaseID)
+	if err != nil {
+		return plugin.EnvironmentLease{}, err
+	}
+	is, err := readConfig(r.Config)
+	shells.Store(r.ProviderLeaseID, is.Shell)
 	return plugin.EnvironmentLease{ProviderLeaseID: r.ProviderLeaseID}, err
 }
 
@@ -112,6 +136,7 @@ func destroy(_ context.Context, e plugin.EnvironmentEnd) (*plugin.EnvironmentEnd
 			return nil, err
 		}
 	}
+	shells.Delete(e.ProviderLeaseID)
 	return &plugin.EnvironmentEnded{ProviderLeaseID: e.ProviderLeaseID, State: "destroyed"}, nil
 }
 

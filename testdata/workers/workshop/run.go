@@ -193,12 +193,16 @@ func terminal(ctx context.Context, t plugin.TerminalRequest, r *plugin.Route) (p
 	if err != nil {
 		return plugin.Exit{}, err
 	}
+	shell, ok := shells.Load(t.ProviderLeaseID)
+	if !ok {
+		return plugin.Exit{}, fmt.Errorf("the lease %s was neither acquired nor resumed here: resume it first", t.ProviderLeaseID)
+	}
 	ours, theirs, err := pty.Open()
 	if err != nil {
 		return plugin.Exit{}, err
 	}
 	defer ours.Close() //nolint:errcheck // it is a terminal, and nobody looks at it any more
-	k, err := newKept(ctx, onTerminal, dir, map[string]string{"PS1": "$ ", "LOGIN": t.LoginCommandKey}, "sh")
+	k, err := newKept(ctx, onTerminal, dir, map[string]string{"PS1": "$ ", "LOGIN": t.LoginCommandKey}, shell.(string))
 	if err == nil {
 		err = pty.Setsize(ours, &size)
 	}
