@@ -316,7 +316,7 @@ func TestRoute_handlerLearnsHowItEnds(t *testing.T) {
 	f = v.open(protocol.RouteDuplex, strings.Replace(channel, "cat", "fails", 1)).opened()
 	f.wantCame("hi")
 	f.stop()
-	<-causes
+	require.ErrorIs(t, <-causes, plugin.ErrRouteStopped)
 	f.wantTold("opened exited")
 	require.Equal(t, protocol.Exit{Lost: true}, f.exit)
 	require.Contains(t, string(h.wantLog("the program of a route failed").Meta), "not killed")
@@ -372,7 +372,7 @@ func TestRoute_closeIsAnsweredWhenNothingIsLeft(t *testing.T) {
 func TestRoute_isBounded(t *testing.T) {
 	begin := make(chan struct{})
 	h, v := serving(t, plugin.PaperclipOptions{Routes: plugin.RouteOptions{Chunk: 8, Writes: 3, WaitingBytes: 10}},
-		plugin.EnvironmentHooks{Channel: func(ctx context.Context, in plugin.ChannelRequest, r *plugin.Route) (plugin.Exit, error) {
+		plugin.EnvironmentHooks{Channel: func(_ context.Context, _ plugin.ChannelRequest, r *plugin.Route) (plugin.Exit, error) {
 			if err := r.Accept(); err != nil {
 				return plugin.Exit{}, err
 			}

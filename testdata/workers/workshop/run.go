@@ -70,7 +70,7 @@ func newKept(ctx context.Context, how, dir string, env map[string]string, comman
 		return nil, errors.Join(err, waits.Close(), life.Close())
 	}
 	k := &kept{exec.CommandContext(ctx, self, append([]string{keeperArg, how}, command...)...), life, report}
-	k.Cmd.Dir = dir
+	k.Dir = dir
 	k.ExtraFiles = []*os.File{waits, reports}
 	k.Cancel = life.Close
 	k.WaitDelay = endTime
