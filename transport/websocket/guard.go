@@ -1,0 +1,136 @@
+package websocket
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Refusal tells why a request was not upgraded.
+type Refusal string
+
+// The refusals there are.
+const (
+	// ForeignHost is a Host that is not known: a page that was brought here by a name of
+	// its own has that name there.
+	ForeignHost Refusal = "host"
+	// ForeignPage is an Origin, or a browser's own word, that is not allowed.
+	ForeignPage Refusal = "origin"
+	// WrongToken is an Authorization with another token.
+	WrongToken Refusal = "token"
+	// TooMany, TooManyOfAddress and TooManyEarly are limits.
+	TooMany          Refusal = "connections"
+	TooManyOfAddress Refusal = "connections of the address"
+	TooManyEarly     Refusal = "connections that are not authenticated"
+	// NotUpgraded is a request that is no websocket handshake.
+	NotUpgraded Refusal = "handshake"
+	// ShuttingDown is a server that has ended.
+	ShuttingDown Refusal = "shutdown"
+)
+
+// said is the status and the text with which a request is refused.
+var said = map[Refusal]struct {
+	status int
+	text   string
+}{
+	ForeignHost:      {http.StatusForbidden, "the request is for a host of another name: only localhost, addresses and listed names are answered here"},
+	ForeignPage:      {http.StatusForbidden, "the request comes from a web page that may not connect: list its origin"},
+	WrongToken:       {http.StatusUnauthorized, "expected the header \"Authorization: Bearer TOKEN\" with the token of this host, or none"},
+	TooMany:          {http.StatusServiceUnavailable, "there are too many connections"},
+	TooManyOfAddress: {http.StatusTooManyRequests, "there are too many connections from this address"},
+	TooManyEarly:     {http.StatusServiceUnavailable, "there are too many connections that have not been authenticated"},
+	ShuttingDown:     {http.StatusServiceUnavailable, shuttingDown},
+}
+
+func (s *Server) refuse(w http.ResponseWriter, why Refusal) {
+	s.count(func(n *Counts) { n.Refused[why]++ })
+	w.Header().Set("Connection", "close")
+	http.Error(w, said[why].text, said[why].status)
+}
+
+// examine tells whether a request may become a connection, and whether its peer is
+// authenticated then.
+func (s *Server) examine(r *http.Request) (known bool, why Refusal) {
+	shown := r.Header.Values("Authorization")
+	switch {
+	case !s.answersTo(r.Host):
+		return false, ForeignHost
+	case !s.letsIn(r.Header):
+		return false, ForeignPage
+	case s.token.none:
+		return true, ""
+	case len(shown) == 0:
+		return false, ""
+	case len(shown) > 1 || !s.token.is(shown[0]):
+		return false, WrongToken
+	}
+	return true, ""
+}
+
+// answersTo tells whether a Host is one of this server's. An address is: whoever wrote it
+// knew where the request would go.
+func (s *Server) answersTo(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	return isLocalName(name) || slices.ContainsFunc(s.o.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
+}
+
+func isLocalName(name string) bool {
+	_, err := parseAddr(name)
+	return err == nil || strings.EqualFold(name, "localhost")
+}
+
+// letsIn tells whether who asks is a program, or a page that may. Programs send no Origin;
+// a browser always does, and cannot be made to leave it out or to change it.
+func (s *Server) letsIn(head http.Header) bool {
+	origins := head.Values("Origin")
+	switch {
+	case len(origins) == 0:
+		site := head.Get("Sec-Fetch-Site")
+		return site == "" || site == "none" || site == "same-origin"
+	case len(origins) > 1:
+		return false
+	}
+	return slices.Contains(s.o.Origins, "*") || slices.Contains(s.o.Origins, origins[0]) || isLoopbackPage(origins[0])
+}
+
+// isLoopbackPage tells whether an origin is served by this machine to itself.
+func isLoopbackPage(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	addr, err := parseAddr(u.Hostname())
+	return strings.EqualFold(u.Hostname(), "localhost") || err == nil && addr.IsLoopback()
+}
+
+// parseAddr reads an address as a Host or an Origin has it, with brackets or without.
+func parseAddr(text string) (netip.Addr, error) {
+	if inner, ok := strings.CutPrefix(text, "["); ok {
+		text = strings.TrimSuffix(inner, "]")
+	}
+	addr, err := netip.ParseAddr(text)
+	return addr.Unmap(), err
+}
+
+// token is compared in a time that says nothing of it.
+type token struct {
+	none bool
+	sum  [sha256.Size]byte
+}
+
+func newToken(text string) token { return token{none: text == "", sum: sha256.Sum256([]byte(text))} }
+
+// is compares what an Authorization says. The name of the scheme is of any case.
+func (t token) is(authorization string) bool {
+	scheme, given, _ := strings.Cut(authorization, " ")
+	sum := sha256.Sum256([]byte(given))
+	return subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1 && strings.EqualFold(scheme, "Bearer")
+}
