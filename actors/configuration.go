@@ -133,7 +133,7 @@ func (h *Host) askWho(ctx context.Context, who *handle, c protocol.Config) (prot
 		return protocol.Validation{Note: "its wire has no word for that"}, nil
 	}
 	call := asks.Validation(who.module, c)
-	result, err := h.callOn(ctx, who, call, limitOf(ctx, call, who, time.Now()))
+	result, err := h.callOn(ctx, who, &call, limitOf(ctx, &call, who, time.Now()))
 	return asks.Validated(result, err)
 }
 
@@ -143,7 +143,7 @@ func (p *port) validate(ctx context.Context, config json.RawMessage) (protocol.V
 	if !ok {
 		return protocol.Validation{Note: "it has no hook for that"}, nil
 	}
-	l := limitOf(ctx, protocol.Call{}, p.h, time.Now())
+	l := limitOf(ctx, &protocol.Call{}, p.h, time.Now())
 	ctx, cancel := context.WithDeadline(ctx, l.at)
 	defer cancel()
 	inner, free := p.within(ctx)
@@ -220,6 +220,6 @@ func (h *Host) TellConfiguration(ctx context.Context, session, company string, c
 		return failure(protocol.CodeNotReady, who.Plugin, "plugin "+who.Plugin+" cannot be told a configuration: it is "+string(who.phaseNow()))
 	}
 	call := d.CompanyConfiguration(company, c)
-	_, err = h.callOn(ctx, who, call, limitOf(ctx, call, who, time.Now()))
+	_, err = h.callOn(ctx, who, &call, limitOf(ctx, &call, who, time.Now()))
 	return err
 }

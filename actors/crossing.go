@@ -106,40 +106,74 @@ const maxCallDepth = 64
 // serves are the calls that a session serves, where its wire may not tell for which of them
 // it makes one of its own: by the outermost call of each, and by tenant.
 type serves struct {
-	mu     sync.Mutex
-	roots  map[uint64]branch
-	scopes map[string]int
+	mu sync.Mutex
+	// lone counts those that are outermost calls themselves, each of them with a number of
+	// its own; sum is that of their numbers: of one, its number.
+	lone int
+	sum  uint64
+	// roots are the others.
+	roots map[uint64]branch
+	// unscoped counts those for no tenant, scopes all others.
+	unscoped int
+	scopes   map[string]int
 }
 
 // branch are those with one outermost call.
 type branch struct{ calls, deepest int }
 
-func (s *serves) begin(c *protocol.Call) {
+func (s *serves) begin(c *protocol.Call, n tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.roots == nil {
-		s.roots, s.scopes = make(map[uint64]branch), make(map[string]int)
+	if n.isLone {
+		s.lone++
+		s.sum += n.root
+	} else {
+		s.join(c, n.root)
 	}
-	b := s.roots[c.Root]
+	if c.Scope == "" {
+		s.unscoped++
+		return
+	}
+	if s.scopes == nil {
+		s.scopes = make(map[string]int)
+	}
+	s.scopes[c.Scope]++
+}
+
+func (s *serves) join(c *protocol.Call, root uint64) {
+	if s.roots == nil {
+		s.roots = make(map[uint64]branch)
+	}
+	b := s.roots[root]
 	b.calls++
 	if capability.Key(c.Key).Kind() != capability.KindEvent { // of which a plugin may cause many at a time
 		b.deepest = max(b.deepest, c.Depth())
 	}
-	s.roots[c.Root] = b
-	s.scopes[c.Scope]++
+	s.roots[root] = b
 }
 
-func (s *serves) end(c *protocol.Call) {
+func (s *serves) end(c *protocol.Call, n tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := s.roots[c.Root]
-	if b.calls--; b.calls == 0 {
-		delete(s.roots, c.Root)
+	if n.isLone {
+		s.lone--
+		s.sum -= n.root
 	} else {
-		s.roots[c.Root] = b
+		s.leave(n.root)
 	}
-	if s.scopes[c.Scope]--; s.scopes[c.Scope] == 0 {
+	if c.Scope == "" {
+		s.unscoped--
+	} else if s.scopes[c.Scope]--; s.scopes[c.Scope] == 0 {
 		delete(s.scopes, c.Scope)
+	}
+}
+
+func (s *serves) leave(root uint64) {
+	b := s.roots[root]
+	if b.calls--; b.calls == 0 {
+		delete(s.roots, root)
+	} else {
+		s.roots[root] = b
 	}
 }
 
@@ -152,14 +186,12 @@ func (s *serves) cause(told *protocol.Cause) *protocol.Cause {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.roots) == 0 {
+	if s.lone+len(s.roots) == 0 {
 		return nil
 	}
-	guess := &protocol.Cause{Depth: 1, Guessed: true, Several: len(s.scopes) > 1}
-	for root, b := range s.roots {
-		if len(s.roots) == 1 {
-			guess.Root, guess.Depth = root, max(b.deepest, 1)
-		}
+	guess := &protocol.Cause{Depth: 1, Guessed: true, Several: len(s.scopes) > 1 || len(s.scopes) > 0 && s.unscoped > 0}
+	if root, deepest, all := s.outermost(); all {
+		guess.Root, guess.Depth = root, max(deepest, 1)
 	}
 	for scope := range s.scopes {
 		if !guess.Several {
@@ -167,6 +199,18 @@ func (s *serves) cause(told *protocol.Cause) *protocol.Cause {
 		}
 	}
 	return guess
+}
+
+// outermost is the outermost call of all that are served, and the depth of the deepest of
+// them; all is false where there are several.
+func (s *serves) outermost() (root uint64, deepest int, all bool) {
+	if s.lone > 1 || len(s.roots) > 1 {
+		return 0, 0, false
+	}
+	for root, b := range s.roots {
+		return root, b.deepest, s.lone == 0 || s.sum == root
+	}
+	return s.sum, 1, s.lone == 1
 }
 
 // tellCalled publishes a call that is over, with the error that its caller gets.

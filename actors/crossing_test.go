@@ -149,6 +149,7 @@ func TestServes_guessTheCause(t *testing.T) {
 	deep := func(root uint64, scope string, depth int) protocol.Call {
 		return protocol.Call{Key: "tool:x", Root: root, Scope: scope, Cause: &protocol.Cause{Depth: depth - 1}}
 	}
+	lone := func(root uint64, scope string) protocol.Call { return protocol.Call{Key: "tool:x", Root: root, Scope: scope} }
 	event := deep(1, "acme", 9)
 	event.Key = "event:x"
 	own := &protocol.Cause{Key: "k", Depth: 9}
@@ -164,19 +165,27 @@ func TestServes_guessTheCause(t *testing.T) {
 		"several that are unrelated": {[]protocol.Call{deep(1, "acme", 3), deep(2, "acme", 5)}, protocol.CauseUntold, &protocol.Cause{Depth: 1, Scope: "acme", Guessed: true}},
 		"several tenants":            {[]protocol.Call{deep(1, "acme", 1), deep(2, "globex", 1)}, protocol.CauseUntold, &protocol.Cause{Depth: 1, Several: true, Guessed: true}},
 		"one for none":               {[]protocol.Call{deep(1, "acme", 1), deep(2, "", 1)}, protocol.CauseUntold, &protocol.Cause{Depth: 1, Several: true, Guessed: true}},
+		"an outermost one":           {[]protocol.Call{lone(1, "acme")}, protocol.CauseUntold, &protocol.Cause{Depth: 1, Root: 1, Scope: "acme", Guessed: true}},
+		"outermost ones":             {[]protocol.Call{lone(1, "acme"), lone(2, "acme")}, protocol.CauseUntold, &protocol.Cause{Depth: 1, Scope: "acme", Guessed: true}},
+		"a circle with its own":      {[]protocol.Call{lone(1, ""), deep(1, "", 3)}, protocol.CauseUntold, &protocol.Cause{Depth: 3, Root: 1, Guessed: true}},
+		"a circle with another":      {[]protocol.Call{lone(1, "acme"), deep(2, "acme", 3)}, protocol.CauseUntold, &protocol.Cause{Depth: 1, Scope: "acme", Guessed: true}},
+		"outermost ones for none":    {[]protocol.Call{lone(1, "acme"), lone(2, "")}, protocol.CauseUntold, &protocol.Cause{Depth: 1, Several: true, Guessed: true}},
 		"an event":                   {[]protocol.Call{event}, protocol.CauseUntold, &protocol.Cause{Depth: 1, Root: 1, Scope: "acme", Guessed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s serves
-			for i := range c.serves {
-				s.begin(&c.serves[i])
+			of := func(c protocol.Call) tally { return tally{root: c.Root, isLone: c.Cause == nil} }
+			for _, one := range c.serves {
+				s.begin(&one, of(one))
 			}
 			require.Equal(t, c.want, s.cause(c.told))
-			for i := range c.serves {
-				s.end(&c.serves[i])
+			for _, one := range c.serves {
+				s.end(&one, of(one))
 			}
 			require.Nil(t, s.cause(protocol.CauseUntold))
 			require.Empty(t, s.scopes)
+			require.Zero(t, s.unscoped)
+			require.Zero(t, s.sum)
 		})
 	}
 }

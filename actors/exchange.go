@@ -19,24 +19,26 @@ func (h *Host) throughPort(ctx context.Context, to *port, c protocol.Call, l lim
 	one.Call, one.ctx = c, ctx
 	to.invoke(one)
 	select {
-	case a := <-one.done:
+	case <-one.done:
+		a := one.answer
 		h.recycle(one)
 		if a.err == nil || ctx.Err() == nil {
 			return a.result, a.err
 		}
-		return nil, gaveUp(ctx, to.h.Plugin, notAnswered(c, to.h), l) // the callee was quicker to say so
+		return nil, gaveUp(ctx, to.h.Plugin, notAnswered(&c, to.h), l) // the callee was quicker to say so
 	case <-ctx.Done():
 	case <-to.left():
 	}
 	if !one.over.CompareAndSwap(false, true) { // the answer came with the bell
-		if a := <-one.done; a.err == nil {
-			return a.result, nil
+		<-one.done
+		if one.answer.err == nil {
+			return one.answer.result, nil
 		}
 	} else {
 		to.cancel(one, reasonOf(ctx))
 	}
 	if ctx.Err() != nil {
-		return nil, gaveUp(ctx, to.h.Plugin, notAnswered(c, to.h), l)
+		return nil, gaveUp(ctx, to.h.Plugin, notAnswered(&c, to.h), l)
 	}
 	return nil, outcomeUnknown(to.h.Plugin, c.Key, "it has ended")
 }
@@ -47,28 +49,29 @@ var errLate = errors.New("the call's time is over")
 // throughPeer calls whatever is at the far end of a connection, which completes all
 // calls when it ends. Nobody there gets a context, so that a timer of the call's own
 // is enough, which is used again with the call.
-func (h *Host) throughPeer(ctx context.Context, who *handle, c protocol.Call, l limit, wait time.Duration) (json.RawMessage, error) {
+func (h *Host) throughPeer(ctx context.Context, who *handle, c *protocol.Call, n tally, l limit, wait time.Duration) (json.RawMessage, error) {
 	one := h.newCall()
-	one.Call = c
+	one.Call = *c
+	one.Deadline, one.Root = l.at, n.root
 	one.ring(wait)
 	link := who.through()
 	link.invoke(one)
 	sent(ctx, c)
-	var a answer
 	if done := ctx.Done(); done == nil {
-		a = <-one.done
+		<-one.done
 	} else {
 		select {
-		case a = <-one.done:
+		case <-one.done:
 		case <-done:
 			if one.over.CompareAndSwap(false, true) {
 				one.bell.Stop()
 				link.cancel(one, reasonOf(ctx))
 				return nil, gaveUp(ctx, who.Plugin, notAnswered(c, who), l)
 			}
-			a = <-one.done // the answer came with the bell
+			<-one.done // the answer came with the bell
 		}
 	}
+	a := one.answer
 	if a.err == errLate { //nolint:errorlint // the value itself, from the bell
 		link.cancel(one, "deadline")
 		return nil, tooLate(who.Plugin, notAnswered(c, who), l)
@@ -101,13 +104,13 @@ func (h *Host) newCall() *call {
 	if c, ok := h.pool.Get().(*call); ok {
 		return c
 	}
-	return &call{done: make(chan answer, 1)}
+	return &call{done: make(chan struct{}, 1)}
 }
 
 // recycle puts a call back that was answered. One that its caller gave up does not
 // come here, since its answer may still come.
 func (h *Host) recycle(c *call) {
-	c.Call, c.ctx, c.id = protocol.Call{}, nil, 0
+	c.Call, c.ctx, c.id, c.answer = protocol.Call{}, nil, 0, answer{}
 	c.over.Store(false)
 	h.pool.Put(c)
 }

@@ -34,9 +34,9 @@ func (h *Host) fanOut(ctx context.Context, c protocol.Call, began time.Time) {
 		case full != nil:
 			h.drop(who, "event", c.Key+": "+full.Error(), 1)
 		case isHearing(ctx, who): // it would wait for its own end
-			go h.hear(context.WithoutCancel(ctx), who, t, c, limitOf(ctx, c, who, began))
+			go h.hear(context.WithoutCancel(ctx), who, t, c, limitOf(ctx, &c, who, began))
 		default:
-			all.Go(func() { h.hear(ctx, who, t, c, limitOf(ctx, c, who, began)) })
+			all.Go(func() { h.hear(ctx, who, t, c, limitOf(ctx, &c, who, began)) })
 		}
 	}
 	published(ctx)
@@ -50,7 +50,7 @@ func (h *Host) hear(ctx context.Context, who *handle, t *turn, c protocol.Call, 
 	err := stillHears(who, c)
 	if err == nil {
 		around, _ := ctx.Value(hearingKey{}).(*hearing)
-		_, err = h.callOn(context.WithValue(ctx, hearingKey{}, &hearing{who, t, around}), who, c, l)
+		_, err = h.callOn(context.WithValue(ctx, hearingKey{}, &hearing{who, t, around}), who, &c, l)
 	}
 	if err != nil {
 		h.drop(who, "event", c.Key+": "+err.Error(), 1)
@@ -87,7 +87,7 @@ func isHearing(ctx context.Context, who *handle) bool {
 }
 
 // sent tells that a call is on its way to a peer: of an event, the next one may follow.
-func sent(ctx context.Context, c protocol.Call) {
+func sent(ctx context.Context, c *protocol.Call) {
 	if capability.Key(c.Key).Kind() != capability.KindEvent {
 		return
 	}

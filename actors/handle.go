@@ -165,9 +165,9 @@ func (h *handle) callOver() {
 
 // tally counts a call that is over, whatever became of it. A tool's result that says
 // in its "error" that the call failed is a failure too; it returns that.
-func (h *handle) tally(c protocol.Call, result json.RawMessage, err error) error {
+func (h *handle) tally(key string, result json.RawMessage, err error) error {
 	h.calls.Add(1)
-	if err == nil && capability.Key(c.Key).Kind() == capability.KindTool {
+	if err == nil && capability.Key(key).Kind() == capability.KindTool {
 		err = toolFailure(result)
 	}
 	if err != nil {

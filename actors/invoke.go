@@ -39,23 +39,23 @@ func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 	if s := h.runner(c); s != nil {
 		return h.throughRunner(ctx, s, c)
 	}
-	return h.followed(ctx, c)
+	return h.followed(ctx, &c)
 }
 
 // followed makes a call as a part of a trace, if there is one, past who runs jobs.
-func (h *Host) followed(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+func (h *Host) followed(ctx context.Context, c *protocol.Call) (json.RawMessage, error) {
 	if h.trace == nil {
 		return h.observed(ctx, c)
 	}
 	var ended func(error)
-	c.Trace, ended = h.trace(c)
+	c.Trace, ended = h.trace(*c)
 	result, err := h.observed(ctx, c)
 	ended(err)
 	return result, err
 }
 
 // observed makes a call, and tells when it is over.
-func (h *Host) observed(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+func (h *Host) observed(ctx context.Context, c *protocol.Call) (json.RawMessage, error) {
 	if h.observe == nil {
 		return h.perform(ctx, c)
 	}
@@ -76,12 +76,12 @@ type CallEnded struct {
 }
 
 // perform makes a call.
-func (h *Host) perform(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+func (h *Host) perform(ctx context.Context, c *protocol.Call) (json.RawMessage, error) {
 	if err := checkFeed(c); err != nil {
 		return nil, err
 	}
 	if s := h.service(c.Key); s != nil && c.Plugin == "" {
-		return h.serveWith(ctx, s, c)
+		return h.serveWith(ctx, s, *c)
 	}
 	began := time.Now()
 	key := capability.Key(c.Key)
@@ -90,7 +90,7 @@ func (h *Host) perform(ctx context.Context, c protocol.Call) (json.RawMessage, e
 	}
 	if key.Kind() == capability.KindEvent {
 		c.Progress = nil // it would be told by several at once, who have nothing to say
-		h.fanOut(ctx, c, began)
+		h.fanOut(ctx, *c, began)
 		return nil, nil
 	}
 	var err error
@@ -101,7 +101,7 @@ func (h *Host) perform(ctx context.Context, c protocol.Call) (json.RawMessage, e
 }
 
 // checkFeed refuses a request stream where there can be none.
-func checkFeed(c protocol.Call) error {
+func checkFeed(c *protocol.Call) error {
 	switch {
 	case c.Feed == nil:
 		return nil
@@ -116,7 +116,7 @@ func checkFeed(c protocol.Call) error {
 // callOwner calls whoever owns the key. A call that waits for a restart also
 // outlasts the moment in which its owner is dead, and still looks ready: nobody
 // heard of the call, so that it may be made again.
-func (h *Host) callOwner(ctx context.Context, key capability.Key, c protocol.Call, began time.Time) (json.RawMessage, error) {
+func (h *Host) callOwner(ctx context.Context, key capability.Key, c *protocol.Call, began time.Time) (json.RawMessage, error) {
 	for {
 		who, err := h.owner(ctx, key, c, began)
 		if err != nil {
@@ -161,7 +161,7 @@ type limit struct {
 }
 
 // limitOf picks the deadline of a call that began at a moment and is for a session.
-func limitOf(ctx context.Context, c protocol.Call, who *handle, began time.Time) limit {
+func limitOf(ctx context.Context, c *protocol.Call, who *handle, began time.Time) limit {
 	l := limit{at: c.Deadline, source: "the call's own deadline"}
 	if c.Deadline.IsZero() {
 		l = usualLimit(c, who, began)
@@ -174,7 +174,7 @@ func limitOf(ctx context.Context, c protocol.Call, who *handle, began time.Time)
 }
 
 // idleLimit is how long a call may make no progress.
-func idleLimit(c protocol.Call, who *handle) (time.Duration, string) {
+func idleLimit(c *protocol.Call, who *handle) (time.Duration, string) {
 	switch {
 	case c.Idle > 0:
 		return c.Idle, "the call's own idle limit"
@@ -187,29 +187,29 @@ func idleLimit(c protocol.Call, who *handle) (time.Duration, string) {
 }
 
 // usualLimit is the deadline of a call whose caller named none.
-func usualLimit(c protocol.Call, who *handle, began time.Time) limit {
+func usualLimit(c *protocol.Call, who *handle, began time.Time) limit {
 	usual, source := who.timeouts.Call, "the host's limit timeouts.call"
 	if who.man.Host.Timeouts.Call > 0 {
 		source = "the plugin's limit airi-host.timeouts.call"
 	}
 	if timing, ok := who.dialect.(protocol.Timing); ok {
-		if own := timing.CallTimeout(c, usual); own != usual {
+		if own := timing.CallTimeout(*c, usual); own != usual {
 			usual, source = own, "the limit of "+who.man.Dialect+" for such calls"
 		}
 	}
 	return limit{at: began.Add(usual), source: source}
 }
 
-// callOn makes one call at one session.
-func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit) (result json.RawMessage, err error) {
-	defer h.counted(who, &c, &result, &err)()
-	if n := who.inFlight.Add(1) + who.busy.Load(); n > int64(who.pending()) {
+// callOn makes one call at one session. It changes nothing of c.
+func (h *Host) callOn(ctx context.Context, who *handle, c *protocol.Call, l limit) (result json.RawMessage, err error) {
+	n := h.count(who, c)
+	defer func() { h.countOut(who, c, n, result, err) }()
+	if all := who.inFlight.Add(1) + who.busy.Load(); all > int64(who.pending()) {
 		who.inFlight.Add(-1)
 		return nil, failure(protocol.CodeOverloaded, who.Plugin, fmt.Sprintf(
 			"plugin %s has %d calls in flight, its limit: try again later, or raise airi-host.limits.pendingCalls", who.Plugin, who.pending()))
 	}
 	defer who.callOver()
-	c.Deadline = l.at
 	wait := time.Until(l.at)
 	switch {
 	case ctx.Err() != nil:
@@ -224,33 +224,52 @@ func (h *Host) callOn(ctx context.Context, who *handle, c protocol.Call, l limit
 		return nil, failure(protocol.CodeInvalid, who.Plugin, fmt.Sprintf(
 			"%s of plugin %s was not called: the wire of %s has no request streams: give the call an input", c.Key, who.Plugin, who.man.Dialect))
 	case streams(c, l):
-		return h.throughStream(ctx, link, who, c, l)
+		return h.throughStream(ctx, link, who, n.own(c, l), l)
 	case local:
-		return h.throughPort(ctx, to, c, l)
+		return h.throughPort(ctx, to, n.own(c, l), l)
 	}
-	return h.throughPeer(ctx, who, c, l, wait)
+	return h.throughPeer(ctx, who, c, n, l, wait)
 }
 
-// counted counts a call that a session serves until it is over, which it tells.
-func (h *Host) counted(who *handle, c *protocol.Call, result *json.RawMessage, err *error) (over func()) {
-	if c.Root == 0 {
-		c.Root = h.rootOf(c)
+// tally is what is known of a call that is counted.
+type tally struct {
+	// root is its Root, and isLone tells that it is a number of its own: no other call led
+	// to it.
+	root   uint64
+	isLone bool
+	// began is zero if nobody is to be told of it.
+	began time.Time
+}
+
+// own is the call as its callee gets it.
+func (n tally) own(c *protocol.Call, l limit) protocol.Call {
+	own := *c
+	own.Deadline, own.Root = l.at, n.root
+	return own
+}
+
+// count counts a call that a session is to serve, until countOut.
+func (h *Host) count(who *handle, c *protocol.Call) (n tally) {
+	if n.root = c.Root; n.root == 0 {
+		n.root, n.isLone = h.rootOf(c), c.Cause == nil
 	}
 	if who.untold {
-		who.serves.begin(c)
+		who.serves.begin(c, n)
 	}
-	var began time.Time
 	if h.wants(KindCall) {
-		began = time.Now()
+		n.began = time.Now()
 	}
-	return func() {
-		if who.untold {
-			who.serves.end(c)
-		}
-		failed := who.tally(*c, *result, *err)
-		if !began.IsZero() {
-			h.tellCalled(who, *c, began, failed)
-		}
+	return n
+}
+
+// countOut counts it out, and tells of it.
+func (h *Host) countOut(who *handle, c *protocol.Call, n tally, result json.RawMessage, err error) {
+	if who.untold {
+		who.serves.end(c, n)
+	}
+	failed := who.tally(c.Key, result, err)
+	if !n.began.IsZero() {
+		h.tellCalled(who, *c, n.began, failed)
 	}
 }
 
@@ -260,11 +279,11 @@ func takesFeed(who *handle) bool {
 	return ok
 }
 
-func notCalled(c protocol.Call, who *handle) string {
+func notCalled(c *protocol.Call, who *handle) string {
 	return c.Key + " of plugin " + who.Plugin + " was not called"
 }
 
-func notAnswered(c protocol.Call, who *handle) string {
+func notAnswered(c *protocol.Call, who *handle) string {
 	return c.Key + " of plugin " + who.Plugin + " did not answer"
 }
 
@@ -304,7 +323,7 @@ func toolFailure(result json.RawMessage) error {
 
 // serveWith asks a service of the host.
 func (h *Host) serveWith(ctx context.Context, s protocol.Service, c protocol.Call) (json.RawMessage, error) {
-	if l := (limit{at: c.Deadline, source: "the call's own deadline", idle: max(c.Idle, 0), idleSource: "the call's own idle limit"}); streams(c, l) {
+	if l := (limit{at: c.Deadline, source: "the call's own deadline", idle: max(c.Idle, 0), idleSource: "the call's own idle limit"}); streams(&c, l) {
 		return h.throughStream(ctx, server{h, s}, nil, c, l)
 	}
 	if !c.Deadline.IsZero() {

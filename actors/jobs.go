@@ -26,7 +26,7 @@ func (h *Host) InvokeOwner(ctx context.Context, c protocol.Call) (json.RawMessag
 	if err := h.alive(); err != nil {
 		return nil, err
 	}
-	return h.followed(ctx, c)
+	return h.followed(ctx, &c)
 }
 
 // runner is who runs the job that a call is for; nil if it is for none, or the owner does.
@@ -49,10 +49,10 @@ func (h *Host) throughRunner(ctx context.Context, s protocol.Service, c protocol
 		return nil, &protocol.Error{Code: protocol.CodeInvalid, Message: "the capability's key", Err: err}
 	}
 	var err error
-	if c.Input, err = inputOf(key, c); err != nil {
+	if c.Input, err = inputOf(key, &c); err != nil {
 		return nil, err
 	}
-	who, err := h.owner(ctx, key, c, began)
+	who, err := h.owner(ctx, key, &c, began)
 	if err != nil {
 		return nil, err
 	}

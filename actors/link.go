@@ -47,8 +47,10 @@ type call struct {
 	id protocol.CallID
 	// ctx is what a port's handler gets; it ends when the caller stops waiting.
 	ctx  context.Context
-	done chan answer
-	over atomic.Bool
+	// done gets a word when the call is over; its answer is there by then.
+	done   chan struct{}
+	answer answer
+	over   atomic.Bool
 	// unheard tells that the peer has got no frame yet of a call with a request stream:
 	// the first one waits for room. The peer's lock guards it.
 	unheard bool
@@ -73,7 +75,8 @@ func (c *call) complete(result json.RawMessage, err error) bool {
 	if c.stream != nil {
 		c.stream.answered()
 	}
-	c.done <- answer{result, err}
+	c.answer = answer{result, err}
+	c.done <- struct{}{}
 	return true
 }
 

@@ -15,7 +15,7 @@ import (
 // Who answers a call.
 
 // owner finds who answers the call, waiting for one that is still starting.
-func (h *Host) owner(ctx context.Context, key capability.Key, c protocol.Call, began time.Time) (*handle, error) {
+func (h *Host) owner(ctx context.Context, key capability.Key, c *protocol.Call, began time.Time) (*handle, error) {
 	who, missing, err := h.lookUp(key, c)
 	if missing == nil {
 		return who, err
@@ -30,7 +30,7 @@ func (h *Host) owner(ctx context.Context, key capability.Key, c protocol.Call, b
 }
 
 // await waits for a session that may yet offer the key, or for any other owner.
-func (h *Host) await(ctx context.Context, key capability.Key, c protocol.Call, who *handle, l limit) (*handle, error) {
+func (h *Host) await(ctx context.Context, key capability.Key, c *protocol.Call, who *handle, l limit) (*handle, error) {
 	for {
 		who = h.newest(who)
 		at, changed := who.watch()
@@ -57,7 +57,7 @@ func (h *Host) await(ctx context.Context, key capability.Key, c protocol.Call, w
 }
 
 // lookUp finds who answers the call at this moment; missing says why nobody does.
-func (h *Host) lookUp(key capability.Key, c protocol.Call) (who *handle, missing, err error) {
+func (h *Host) lookUp(key capability.Key, c *protocol.Call) (who *handle, missing, err error) {
 	if who = h.undeclared(c); who != nil {
 		if who.draining.Load() {
 			return nil, nil, failure(protocol.CodeNotReady, who.Plugin, fmt.Sprintf("plugin %s is being stopped: %s was not called", who.Plugin, c.Key))
@@ -77,7 +77,7 @@ func (h *Host) lookUp(key capability.Key, c protocol.Call) (who *handle, missing
 // checkInput holds a call to the schema that the offer declares, before the plugin
 // sees it. No input at all is an empty one. The items of a request stream are the
 // plugin's own to check.
-func checkInput(o capability.Offer, c protocol.Call) error {
+func checkInput(o capability.Offer, c *protocol.Call) error {
 	if o.Schema == nil || c.Feed != nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func checkInput(o capability.Offer, c protocol.Call) error {
 // undeclared returns the session of the plugin that the call names, if it is up and
 // may have a handler for the call that nothing announces. Its plugins offer nothing
 // of the kind, so that there is nothing to look up.
-func (h *Host) undeclared(c protocol.Call) *handle {
+func (h *Host) undeclared(c *protocol.Call) *handle {
 	if c.Plugin == "" {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (h *Host) undeclared(c protocol.Call) *handle {
 	if who == nil || !who.up.Load() {
 		return nil
 	}
-	if d, ok := who.dialect.(protocol.Undeclared); ok && d.Answers(c) {
+	if d, ok := who.dialect.(protocol.Undeclared); ok && d.Answers(*c) {
 		return who
 	}
 	return nil
@@ -128,7 +128,7 @@ func ownerName(o capability.Owner) string {
 }
 
 // starter returns the session that may yet offer the key, or nil.
-func (h *Host) starter(err error, c protocol.Call) *handle {
+func (h *Host) starter(err error, c *protocol.Call) *handle {
 	if wait, ok := errors.AsType[*capability.NotReadyError](err); ok {
 		if who, ok := wait.Target.(*handle); ok {
 			return h.newest(who)
@@ -154,12 +154,12 @@ func startingPhase(p lifecycle.State) bool {
 	}
 }
 
-func (h *Host) notFound(err error, c protocol.Call) error {
+func (h *Host) notFound(err error, c *protocol.Call) error {
 	e := &protocol.Error{Code: protocol.CodeNotFound, Plugin: c.Plugin, Message: "nobody offers " + c.Key}
 	if c.Plugin == "" && h.mayBeUndeclared(c) {
 		e.Message += ": if a plugin has it that announces no such thing, name the plugin"
 	}
-	absent := h.absent(c)
+	absent := h.absent(*c)
 	if down := h.inherited(); c.Plugin == "" && down != "" && absent == "" {
 		absent = down
 	}
@@ -193,9 +193,9 @@ func notReady(plugin, key string, at standing) *protocol.Error {
 
 // mayBeUndeclared tells whether a plugin of any ecosystem could answer the call if
 // it were named.
-func (h *Host) mayBeUndeclared(c protocol.Call) bool {
+func (h *Host) mayBeUndeclared(c *protocol.Call) bool {
 	for _, d := range h.dialects {
-		if u, ok := d.(protocol.Undeclared); ok && u.Answers(c) {
+		if u, ok := d.(protocol.Undeclared); ok && u.Answers(*c) {
 			return true
 		}
 	}

@@ -61,8 +61,8 @@ type peer struct {
 	driver   protocol.Driver
 	effects  []protocol.Effect
 	frame    []byte
-	// lent is the call that is being made, for a driver that borrows it, else nil.
-	lent   *protocol.Invoke
+	// lent is what a driver that borrows it is given, else nil.
+	lent   *lent
 	calls  map[protocol.CallID]*call
 	nextID protocol.CallID
 	// serving are the calls that the peer has in flight at the host.
@@ -115,7 +115,7 @@ func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *pee
 		timers: map[protocol.TimerID]*time.Timer{}, routes: map[protocol.RouteID]*Route{}, resume: make(chan struct{}, 1),
 	}
 	if _, ok := p.driver.(protocol.Borrower); ok {
-		p.lent = &protocol.Invoke{}
+		p.lent = &lent{}
 	}
 	p.gatherer, _ = conn.(transport.Gatherer)
 	p.waiter, _ = conn.(transport.Waiter)
@@ -206,9 +206,15 @@ func (p *peer) ask(in protocol.Invoke) {
 		p.step(in)
 		return
 	}
-	*p.lent = in
-	p.step(p.lent)
-	*p.lent = protocol.Invoke{}
+	p.lent.call = in
+	p.step(&p.lent.call)
+	p.lent.call = protocol.Invoke{}
+}
+
+// lent is the call that is being made, and the message that has come.
+type lent struct {
+	call    protocol.Invoke
+	message protocol.Received
 }
 
 // outcomeNever is the failure of a call that was not even sent.

@@ -79,7 +79,10 @@ var _ protocol.Borrower = (*plainDriver)(nil)
 func (*plainDriver) Borrows() {}
 
 func (d *plainDriver) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
-	if borrowed, ok := in.(*protocol.Invoke); ok {
+	switch borrowed := in.(type) {
+	case *protocol.Invoke:
+		in = *borrowed
+	case *protocol.Received:
 		in = *borrowed
 	}
 	switch in := in.(type) {

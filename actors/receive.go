@@ -20,21 +20,32 @@ func (p *peer) receive(record []byte) {
 	}
 	for _, m := range messages {
 		p.host.publishWire(p.h, true, m)
-		if crowd := p.take(protocol.Received{Message: m}); crowd != nil && crowd.isCrowded() {
+		if crowd := p.take(m); crowd != nil && crowd.isCrowded() {
 			crowd.giveWay()
 		}
 	}
 }
 
-// take gives the driver what was received, or nothing, and notes whether there is more.
+// take gives the driver a message, or nothing, and notes whether there is more.
 // It returns where an item of a stream was put, if one was.
-func (p *peer) take(in protocol.Input) (crowd *backlog) {
+func (p *peer) take(m protocol.Message) (crowd *backlog) {
 	p.lock()
 	defer p.unlock()
 	p.more = p.waiter != nil && p.waiter.Ready() && !p.gate.isFull()
-	if in != nil {
-		p.step(in)
+	if m != nil {
+		p.hear(m)
 	}
 	crowd, p.crowd = p.crowd, nil
 	return crowd
+}
+
+// hear gives the driver a message, by pointer if it can.
+func (p *peer) hear(m protocol.Message) {
+	if p.lent == nil {
+		p.step(protocol.Received{Message: m})
+		return
+	}
+	p.lent.message.Message = m
+	p.step(&p.lent.message)
+	p.lent.message.Message = nil
 }

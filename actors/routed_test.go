@@ -41,6 +41,9 @@ type farRoute struct {
 }
 
 func (d *routedDriver) Step(now time.Time, in protocol.Input, out []protocol.Effect) []protocol.Effect {
+	if borrowed, ok := in.(*protocol.Received); ok {
+		in = *borrowed
+	}
 	switch in := in.(type) {
 	case protocol.OpenRoute:
 		d.routes[in.ID] = &farRoute{}

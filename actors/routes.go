@@ -94,7 +94,7 @@ func (h *Host) routeOwner(ctx context.Context, kind protocol.RouteKind, plugin s
 		case !startingPhase(at.phase) && at.comeback != due:
 			return nil, notReady(plugin, what, at)
 		}
-		l := limitOf(ctx, protocol.Call{}, who, began)
+		l := limitOf(ctx, &protocol.Call{}, who, began)
 		if err := awaitChange(ctx, changed, l, func() error { return gaveUp(ctx, plugin, notReady(plugin, what, at).Error(), l) }); err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 
 // inputOf is the input of a call as its kind has it. What comes as a stream is the
 // callee's to look at.
-func inputOf(key capability.Key, c protocol.Call) (json.RawMessage, error) {
+func inputOf(key capability.Key, c *protocol.Call) (json.RawMessage, error) {
 	if c.Feed != nil {
 		return c.Input, nil
 	}

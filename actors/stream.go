@@ -74,7 +74,7 @@ type callee interface {
 var _ callee = link(nil)
 
 // streams tells whether a call is one with a stream.
-func streams(c protocol.Call, l limit) bool {
+func streams(c *protocol.Call, l limit) bool {
 	return c.Progress != nil || c.Feed != nil || l.idle > 0
 }
 
@@ -82,7 +82,7 @@ func streams(c protocol.Call, l limit) bool {
 func (h *Host) throughStream(ctx context.Context, to callee, who *handle, c protocol.Call, l limit) (json.RawMessage, error) {
 	s := h.newStream(ctx, who, c, l)
 	defer s.close()
-	one := &call{Call: s.seen(c), ctx: s.ctx, done: make(chan answer, 1), stream: s}
+	one := &call{Call: s.seen(c), ctx: s.ctx, done: make(chan struct{}, 1), stream: s}
 	answered := context.AfterFunc(s.ctx, func() { one.giveUp(to, s.reason()) })
 	p, isPeer := to.(*peer)
 	if local, ok := to.(*port); ok {
@@ -90,7 +90,7 @@ func (h *Host) throughStream(ctx context.Context, to callee, who *handle, c prot
 	}
 	to.invoke(one)
 	if isPeer {
-		sent(ctx, c)
+		sent(ctx, &c)
 	}
 	if isPeer && s.source != nil {
 		go p.feed(s, one)
@@ -206,7 +206,8 @@ func (s *stream) reason() string {
 func (c *call) giveUp(to callee, reason string) {
 	if c.over.CompareAndSwap(false, true) {
 		to.cancel(c, reason)
-		c.done <- answer{err: errLate}
+		c.answer.err = errLate
+		c.done <- struct{}{}
 	}
 }
 
@@ -219,7 +220,8 @@ func (s *stream) attend(one *call) answer {
 			h.taken <- s.follow(h.item)
 		case <-s.backlog.wake:
 			whole = s.passOn() && whole
-		case a := <-one.done:
+		case <-one.done:
+			a := one.answer
 			if whole = s.passOn() && whole; !whole && a.err == nil {
 				a = answer{err: errLate}
 			}

@@ -49,9 +49,10 @@ type Driver interface {
 	Step(now time.Time, in Input, out []Effect) []Effect
 }
 
-// Borrower is a Driver whose Step takes a *Invoke as well as an Invoke. What it points to
-// is the driver's until the step is over and its effects are carried out; so no copy of
-// each call has to be made on the heap.
+// Borrower is a Driver whose Step takes a *Invoke as well as an Invoke, and a *Received as
+// well as a Received. What it points to is the driver's until the step is over and its
+// effects are carried out; so no copy of each call and of each message has to be made on
+// the heap.
 type Borrower interface {
 	Driver
 	// Borrows does nothing; to have it is the promise.

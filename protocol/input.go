@@ -8,7 +8,7 @@ import "encoding/json"
 // to a route is told with [RouteID]; of a route that is over it means nothing.
 type Input interface{ input() }
 
-// Received is a wire message that arrived.
+// Received is a wire message that arrived. A [Borrower] is given a pointer to it.
 type Received struct{ Message Message }
 
 // Run asks the far end to pass through one step of its life. Exactly one Ran

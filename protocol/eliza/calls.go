@@ -50,8 +50,8 @@ type outgoing struct {
 }
 
 // invoke sends a call.
-func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
-	t, err := d.targetOf(in.Call)
+func (d *driver) invoke(in *protocol.Invoke, out []protocol.Effect) []protocol.Effect {
+	t, err := d.targetOf(&in.Call)
 	if err == nil {
 		err = d.may(t, in.Call.Key)
 	}
@@ -82,7 +82,7 @@ func (d *driver) may(t *target, key string) error {
 }
 
 // send numbers and signs the frames of a call. When one cannot be signed none is sent.
-func (d *driver) send(in protocol.Invoke, t *target, out []protocol.Effect) ([]protocol.Effect, error) {
+func (d *driver) send(in *protocol.Invoke, t *target, out []protocol.Effect) ([]protocol.Effect, error) {
 	first := d.last + 1
 	if t.takesCallback() {
 		first++
@@ -162,15 +162,12 @@ const (
 )
 
 // begin notes a call that is sent.
-func (d *driver) begin(in protocol.Invoke, t *target, first uint64, args json.RawMessage) {
-	c := &call{}
-	if last := len(d.free) - 1; last >= 0 {
-		c, d.free = d.free[last], d.free[:last]
-	}
-	*c = call{
-		id: in.ID, key: in.Call.Key, target: t, first: first, waits: len(t.ids), follows: in.Follows, says: t.takesCallback(),
-		cause: in.Call.AsCause(), trace: in.Call.Trace,
-	}
+func (d *driver) begin(in *protocol.Invoke, t *target, first uint64, args json.RawMessage) {
+	c := d.fresh()
+	c.id, c.key, c.target, c.first, c.waits = in.ID, in.Call.Key, t, first, len(t.ids)
+	c.follows, c.says = in.Follows, t.takesCallback()
+	c.cause, c.trace = in.Call.AsCause(), in.Call.Trace
+	c.callback, c.stream, c.err = "", "", nil
 	d.last = first - 1
 	for range t.ids {
 		d.last++
@@ -183,6 +180,17 @@ func (d *driver) begin(in protocol.Invoke, t *target, first uint64, args json.Ra
 	if c.callback != "" {
 		d.callbacks[c.callback] = c
 	}
+}
+
+// fresh is a call to be filled in, which may have been another one before.
+func (d *driver) fresh() *call {
+	last := len(d.free) - 1
+	if last < 0 {
+		return &call{}
+	}
+	c := d.free[last]
+	d.free = d.free[:last]
+	return c
 }
 
 // cancel forgets a call. A worker that answers it in parts is told that nobody takes them;

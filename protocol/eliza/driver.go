@@ -82,7 +82,7 @@ type driver struct {
 
 var _ protocol.Borrower = (*driver)(nil)
 
-// Borrows tells that Step takes a *protocol.Invoke.
+// Borrows tells that Step takes a *protocol.Invoke and a *protocol.Received.
 func (*driver) Borrows() {}
 
 func newDriver(d Dialect, s protocol.Settings) *driver {
@@ -113,6 +113,8 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 		return d.settings.AfterEnd(in, out)
 	}
 	switch in := in.(type) {
+	case *protocol.Received:
+		return d.received(now, in.Message, out)
 	case protocol.Received:
 		return d.received(now, in.Message, out)
 	case protocol.Run:
@@ -120,9 +122,9 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 	case protocol.Emit:
 		return d.emit(in, out)
 	case *protocol.Invoke:
-		return d.invoke(*in, out)
-	case protocol.Invoke:
 		return d.invoke(in, out)
+	case protocol.Invoke:
+		return d.invoke(&in, out)
 	case protocol.Cancel:
 		return d.cancel(in, out)
 	case protocol.Report:

@@ -13,7 +13,7 @@ import (
 const nobody = "airi-host"
 
 // targetOf finds what a call's key was announced as, and looks whether it takes the input.
-func (d *driver) targetOf(c protocol.Call) (*target, error) {
+func (d *driver) targetOf(c *protocol.Call) (*target, error) {
 	if strings.HasPrefix(c.Key, RawPrefix) && c.Caller == "" {
 		if t := rawTarget(c.Key); t != nil {
 			return t, d.ready(c.Key)

@@ -106,7 +106,7 @@ type driver struct {
 
 var _ protocol.Borrower = (*driver)(nil)
 
-// Borrows tells that Step takes a *protocol.Invoke.
+// Borrows tells that Step takes a *protocol.Invoke and a *protocol.Received.
 func (*driver) Borrows() {}
 
 func newDriver(d Dialect, s protocol.Settings) *driver {
@@ -144,6 +144,8 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 		return d.settings.AfterEnd(in, out)
 	}
 	switch in := in.(type) {
+	case *protocol.Received:
+		return d.received(now, in.Message, out)
 	case protocol.Received:
 		return d.received(now, in.Message, out)
 	case protocol.Run:
