@@ -60,6 +60,14 @@
 // go on. An error of Progress is the answer to a handler's report; the call of a peer
 // ends with it.
 //
+// # Routes
+//
+// A [Route] is a live stream of bytes: a pseudo-terminal ([Host.OpenPTY]) or a channel
+// ([Host.OpenDuplex]) at a plugin whose wire has such things. It is read and written as any
+// io.ReadWriteCloser, and over before its session is. [Host.Execute] runs a command and
+// gives its log to a sink as it comes. What a plugin puts on streams of its own is told as
+// [Streamed].
+//
 // # Events
 //
 // Each subscriber hears what one emitter publishes in the order in which it was

@@ -3,6 +3,7 @@ package actors_test
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/lifecycle"
@@ -110,4 +111,73 @@ func ExampleHost_Subscribe() {
 	// hello preparing → prepared
 	// hello prepared → configured
 	// hello configured → ready
+}
+
+// A command's log comes while it runs, before its result. Its driver is a worker as a rule;
+// this one is compiled in.
+func ExampleHost_Execute() {
+	ctx := context.Background()
+	shed := plugin.Define("shed")
+	plugin.Environment(shed, "shed", plugin.EnvironmentHooks{
+		Execute: func(_ context.Context, e plugin.EnvironmentExecution, log *plugin.ExecutionLog) (plugin.EnvironmentExecuted, error) {
+			_, _ = fmt.Fprintln(log.Stdout, "running", e.Command)
+			return plugin.EnvironmentExecuted{ExitCode: new(0), Stdout: "running " + e.Command + "\n"}, nil
+		},
+	})
+	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"shed": shed}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = host.Shutdown(ctx) }()
+	_, err = host.Start(ctx, builtin("shed"), actors.StartOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done, err := host.Execute(ctx, actors.ExecuteRequest{
+		Driver: "shed", Scope: "acme", Params: []byte(`{"environmentId":"e","config":{},"lease":{"providerLeaseId":"l"},"command":"make"}`),
+	}, func(c protocol.LogChunk) error {
+		fmt.Printf("%s: %s", c.Stream, c.Text)
+		return nil
+	})
+	fmt.Println(*done.ExitCode, err)
+	// Output:
+	// stdout: running make
+	// 0 <nil>
+}
+
+// A channel at a plugin is read and written as any other one.
+func ExampleHost_OpenDuplex() {
+	talk := func(ctx context.Context, host *actors.Host) (string, error) {
+		channel, err := host.OpenDuplex(ctx, actors.RouteRequest{
+			Plugin: "cloud", Scope: "acme",
+			Params: []byte(`{"driverKey":"vm","environmentId":"e","providerLeaseId":"l","command":["head","-n1"]}`),
+		})
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = channel.Close() }()
+		if _, err := io.WriteString(channel, "hello\n"); err != nil {
+			return "", err
+		}
+		said, err := io.ReadAll(channel) // until the program has ended
+		if err != nil {
+			return "", err
+		}
+		exit, err := channel.Wait(ctx)
+		return fmt.Sprintf("%s, status %d", said, exit.Code), err
+	}
+
+	ctx := context.Background()
+	host, err := actors.New(actors.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = host.Shutdown(ctx) }()
+	_, err = talk(ctx, host)
+	fmt.Println(err)
+	// Output:
+	// no plugin cloud runs: no duplex is opened
 }

@@ -6,6 +6,7 @@
 //	airi-host call KEY [JSON]     call a capability and print its result
 //	airi-host ps, inspect, caps   ask the running host about plugins and what they offer
 //	airi-host logs, events        what plugins say and what happens; -f follows
+//	airi-host pty                 attach the terminal to a program at a plugin
 //	airi-host start, stop, reload command single plugins of the running host
 //	airi-host enable, disable     the same, for its next starts, too
 //	airi-host config              look at plugins' configurations, and change them
