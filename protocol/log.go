@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -19,9 +20,12 @@ const (
 	LogStderr = "stderr"
 )
 
-// ReadLogChunk reads an item that a driver has passed on. Where its text has no escapes,
-// that is a part of the item.
+// ReadLogChunk reads an item that a driver has passed on. Its text may be a part of the
+// item.
 func ReadLogChunk(item json.RawMessage) (c LogChunk, err error) {
+	if c, ok := usualLogChunk(item); ok {
+		return c, nil
+	}
 	var chunk []byte
 	EachMember(item, func(key, value []byte) {
 		switch string(key) {
@@ -34,12 +38,24 @@ func ReadLogChunk(item json.RawMessage) (c LogChunk, err error) {
 	if c.Stream == "" || len(chunk) < 2 || chunk[0] != '"' {
 		return LogChunk{}, fmt.Errorf(`expected {"stream": "stdout" or "stderr", "chunk": string}, got: %s`, Clip(string(item[:min(len(item), MaxExcerpt)])))
 	}
-	if text := chunk[1 : len(chunk)-1]; slashAt(text, 0) == len(text) {
-		c.Text = text[:len(text):len(text)]
-	} else {
-		c.Text = DecodeText(make([]byte, 0, len(text)), chunk)
-	}
+	c.Text = DecodeText(make([]byte, 0, len(chunk)-2), chunk)
 	return c, nil
+}
+
+// usualLogChunk reads an item as the SDKs write it, whose text has no escapes.
+func usualLogChunk(item json.RawMessage) (c LogChunk, ok bool) {
+	const head, middle, tail = `{"stream":"`, `","chunk":"`, `"}`
+	for _, stream := range [...]string{LogStdout, LogStderr} {
+		n := len(head) + len(stream) + len(middle)
+		if len(item) <= n+len(tail) || string(item[:n]) != head+stream+middle || string(item[len(item)-len(tail):]) != tail {
+			continue
+		}
+		text := item[n : len(item)-len(tail) : len(item)-len(tail)]
+		if bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, '\\') < 0 {
+			return LogChunk{Stream: stream, Text: text}, true
+		}
+	}
+	return LogChunk{}, false
 }
 
 // logStream reads the name of a stream; "" for none of them.

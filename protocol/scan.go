@@ -207,8 +207,9 @@ func plainWindows(rest []byte, before uint64) (left []byte, seen uint64, ends bo
 // that it has seen.
 func control(w []byte) (at int, seen uint64) {
 	for ; len(w)-at >= 32; at += 32 { // most windows have none
-		a, b := binary.LittleEndian.Uint64(w[at:]), binary.LittleEndian.Uint64(w[at+8:])
-		c, d := binary.LittleEndian.Uint64(w[at+16:]), binary.LittleEndian.Uint64(w[at+24:])
+		four := (*[32]byte)(w[at:])
+		a, b := binary.LittleEndian.Uint64(four[0:8]), binary.LittleEndian.Uint64(four[8:16])
+		c, d := binary.LittleEndian.Uint64(four[16:24]), binary.LittleEndian.Uint64(four[24:32])
 		if ((a-lows*' ')&^a|(b-lows*' ')&^b|(c-lows*' ')&^c|(d-lows*' ')&^d)&tops != 0 {
 			break
 		}

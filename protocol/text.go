@@ -44,6 +44,14 @@ func wordUnits(w uint64) int {
 	return 8 - bits.OnesCount64(high) + bits.OnesCount64(begun) + bits.OnesCount64(four)
 }
 
+// isASCII tells that eight words have no other character. It is one expression, which the
+// compiler keeps in registers.
+func isASCII(b *[8 * 8]byte) bool {
+	le := binary.LittleEndian
+	return (le.Uint64(b[0:8])|le.Uint64(b[8:16])|le.Uint64(b[16:24])|le.Uint64(b[24:32])|
+		le.Uint64(b[32:40])|le.Uint64(b[40:48])|le.Uint64(b[48:56])|le.Uint64(b[56:64]))&tops == 0
+}
+
 func unitsOf(c byte) int {
 	switch {
 	case c < utf8.RuneSelf:
@@ -58,20 +66,21 @@ func unitsOf(c byte) int {
 
 // BytesUnits is the length of a text in UTF-16 units.
 func BytesUnits(text []byte) int {
-	units, i := 0, 0
-	for ; len(text)-i >= 32; i += 32 {
-		a, b := binary.LittleEndian.Uint64(text[i:]), binary.LittleEndian.Uint64(text[i+8:])
-		c, d := binary.LittleEndian.Uint64(text[i+16:]), binary.LittleEndian.Uint64(text[i+24:])
-		if (a|b|c|d)&tops == 0 {
-			units += 32
+	units := 0
+	for ; len(text) >= 8*8; text = text[8*8:] {
+		eight := (*[8 * 8]byte)(text)
+		if isASCII(eight) {
+			units += len(eight)
 			continue
 		}
-		units += wordUnits(a) + wordUnits(b) + wordUnits(c) + wordUnits(d)
+		for i := 0; i < len(eight); i += 8 {
+			units += wordUnits(binary.LittleEndian.Uint64(eight[i : i+8]))
+		}
 	}
-	for ; len(text)-i >= 8; i += 8 {
-		units += wordUnits(binary.LittleEndian.Uint64(text[i:]))
+	for ; len(text) >= 8; text = text[8:] {
+		units += wordUnits(binary.LittleEndian.Uint64(text))
 	}
-	for _, c := range text[i:] {
+	for _, c := range text {
 		units += unitsOf(c)
 	}
 	return units

@@ -100,3 +100,30 @@ func BenchmarkTextUnits(b *testing.B) {
 		})
 	}
 }
+
+// Long texts are looked through in windows; what is looked for is found wherever it stands.
+func TestScanner_longTextsAtEveryPlace(t *testing.T) {
+	for size := range 700 {
+		for name, what := range map[string]string{ // what stands in the midst
+			"quote": `\"`, "slash": `\\`, "unicode": `\u00e9`, "character": "é😀", "control": "\x01", "nothing": "",
+		} {
+			plain := strings.Repeat("x", size)
+			literal := []byte(`"` + plain + what + plain + `"`)
+			s := Scanner{Data: literal}
+			require.Equal(t, name != "control", s.Text(), "%s behind %d", name, size)
+			if name == "control" {
+				continue
+			}
+			require.Equal(t, len(literal), s.Pos)
+			require.Equal(t, len(literal)-1, stringEnd(literal, 0))
+			var want string
+			require.NoError(t, json.Unmarshal(literal, &want))
+			require.Equal(t, want, string(DecodeText(nil, literal)))
+			require.Equal(t, len(utf16.Encode([]rune(want))), TextUnits(literal))
+			require.Equal(t, len(utf16.Encode([]rune(want))), BytesUnits([]byte(want)))
+			chunk, err := ReadLogChunk(json.RawMessage(`{"stream":"stderr","chunk":` + string(literal) + `}`))
+			require.NoError(t, err)
+			require.Equal(t, LogChunk{Stream: LogStderr, Text: []byte(want)}, LogChunk{Stream: chunk.Stream, Text: append([]byte{}, chunk.Text...)})
+		}
+	}
+}

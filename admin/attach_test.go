@@ -1,0 +1,106 @@
+package admin
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+func TestAttach_refusesWithAnAnswer(t *testing.T) {
+	upgrade := []string{"Content-Type", "application/json", "Connection", "Upgrade", "Upgrade", attachProtocol}
+	r := startGuarded(t, Options{}, Guard{})
+	for _, c := range []struct {
+		path, body string
+		header     []string
+		status     int
+		text       string
+	}{
+		{"nobody/pty", `{}`, []string{"Content-Type", "application/json"}, 400, `expected the headers \"Connection: Upgrade\" and \"Upgrade: airi-host-route\"`},
+		{"nobody/pty", `{"command":1}`, upgrade, 400, `unknown field`},
+		{"nobody/pty", `{}`, upgrade, 404, `no plugin nobody runs: no pty is opened`},
+		{"nobody/duplex", `{}`, upgrade, 404, `no plugin nobody runs: no duplex is opened`},
+		{"talker/duplex", `{}`, upgrade, 400, `its wire has no routes`},
+	} {
+		status, body := r.send(t, http.MethodPost, pathAPI+"/plugins/"+c.path, c.body, c.header...)
+		require.Equal(t, c.status, status, body)
+		require.Contains(t, body, c.text)
+	}
+}
+
+func TestAttach_isNotForEveryUserOfTheMachine(t *testing.T) {
+	for _, kind := range []string{"pty", "duplex"} {
+		r := startGuarded(t, Options{}, Guard{Loopback: true})
+		status, body := r.send(t, http.MethodPost, pathAPI+"/plugins/talker/"+kind, `{}`)
+		require.Equal(t, 403, status)
+		require.Contains(t, body, "use airi-host pty, which asks through the control socket")
+		r = startGuarded(t, Options{}, Guard{Loopback: true, Token: "t"})
+		status, _ = r.send(t, http.MethodPost, pathAPI+"/plugins/talker/"+kind, `{}`, "Authorization", "Bearer t", "Content-Type", "application/json")
+		require.Equal(t, 400, status)
+	}
+}
+
+// pipe is a connection in the hands of a test.
+type pipe struct {
+	in  io.Reader
+	out bytes.Buffer
+}
+
+func (p *pipe) Read(b []byte) (int, error)  { return p.in.Read(b) }
+func (p *pipe) Write(b []byte) (int, error) { return p.out.Write(b) }
+func (p *pipe) Close() error                { return nil }
+
+func attachmentTo(frames ...[]byte) (*Attachment, *pipe) {
+	p := &pipe{in: bytes.NewReader(bytes.Join(frames, nil))}
+	return &Attachment{conn: p, buffer: make([]byte, MaxAttachFrame)}, p
+}
+
+func TestAttachment_readsUntilTheExit(t *testing.T) {
+	a, p := attachmentTo(frame(frameData, []byte("one ")), frame('?', []byte("of a newer host")), frame(frameData, []byte("two")), frame(frameExit, []byte(`{"code":3}`)))
+	got, err := io.ReadAll(a)
+	require.NoError(t, err)
+	require.Equal(t, "one two", string(got))
+	require.Equal(t, 3, *a.Exit().Code)
+	_, err = a.Write([]byte(strings.Repeat("x", MaxAttachFrame+1)))
+	require.NoError(t, err)
+	require.NoError(t, a.Stop())
+	var sent []string
+	for {
+		kind, data, err := readFrame(&p.out, make([]byte, MaxAttachFrame))
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		sent = append(sent, string(kind)+" "+string(data[:min(len(data), 3)]))
+	}
+	require.Equal(t, []string{"d xxx", "d x", "s "}, sent)
+}
+
+func TestAttachment_tellsWhyItHasEnded(t *testing.T) {
+	for name, row := range map[string]struct {
+		frame []byte
+		text  string
+	}{
+		"the host's reason": {frame(frameError, []byte(`{"code":"overloaded","message":"too slow","plugin":"porter"}`)), "too slow"},
+		"no reason":         {nil, "the connection to the host: EOF"},
+		"half a frame":      {[]byte{frameData, 0, 0, 0, 9, 'x'}, "the connection to the host: unexpected EOF"},
+		"too long a frame":  {[]byte{frameData, 1, 0, 0, 0}, "the connection to the host: a frame is longer than a route's may be"},
+		"no exit":           {frame(frameExit, []byte(`[]`)), "json: cannot unmarshal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, _ := attachmentTo(frame(frameData, []byte("last")), row.frame)
+			got, err := io.ReadAll(a)
+			require.Equal(t, "last", string(got))
+			require.ErrorContains(t, err, row.text)
+			if name == "the host's reason" {
+				require.Equal(t, protocol.CodeOverloaded, protocol.CodeOf(err))
+			}
+		})
+	}
+}
