@@ -1,10 +1,6 @@
 package websocket
 
-import (
-	"time"
-
-	"github.com/gobwas/ws"
-)
+import "time"
 
 // beat looks after a connection: what should have come by now, and whether to ask for
 // life. It runs a few times a minute, by one timer.
@@ -38,22 +34,15 @@ func (c *Conn) overdue(now time.Time) bool {
 	begun := c.begun.Load()
 	switch {
 	case !c.known.Load() && now.Sub(c.since) >= c.o.AuthTime:
-		c.tally(func(n *Counts) { n.Late++ })
-		c.give(ErrLate, "not authenticated in time")
+		_ = c.fault(CodePolicy, ErrLate, "not authenticated in time")
 	case begun != 0 && c.unheard(now, &c.begun) >= c.o.MessageTime:
-		c.tally(func(n *Counts) { n.Late++ })
-		c.give(ErrLate, "a message took too long to come")
+		_ = c.fault(CodePolicy, ErrLate, "a message took too long to come")
 	case begun == 0 && c.unheard(now, &c.heard) >= c.o.Silence:
-		c.tally(func(n *Counts) { n.Silent++ })
-		c.give(ErrSilent, "nothing was heard for too long")
+		_ = c.fault(CodePolicy, ErrSilent, "nothing was heard for too long")
 	default:
 		return false
 	}
 	return true
-}
-
-func (c *Conn) give(cause error, reason string) {
-	c.end(&CloseError{Code: CodePolicy, Reason: reason, Err: cause}, farewell{ws.StatusPolicyViolation, reason})
 }
 
 // next is when to look again. A message may begin at any time; that it takes too long is

@@ -28,8 +28,11 @@ type Conn struct {
 	heard  atomic.Int64 // when a whole frame came last, Unix nanoseconds
 	spoke  atomic.Int64 // when a record or a text control frame came last
 	begun  atomic.Int64 // when the message began that is coming; 0 for none
-	pinged atomic.Int64
-	timer  *time.Timer
+	pinged atomic.Int64 // when it was last asked for life
+
+	answered atomic.Bool // the peer has sent a close frame
+
+	timer *time.Timer
 
 	reading sync.Mutex // held by whoever reads the socket
 	in      inlet

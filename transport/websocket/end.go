@@ -99,9 +99,26 @@ func control(op ws.OpCode, body []byte, masked bool) []byte {
 	return ws.MustCompileFrame(f)
 }
 
-// fault ends the connection for something that this side will not have.
+// fault ends the connection for something that this side will not have, and counts it.
 func (c *Conn) fault(code int, cause error, reason string) error {
-	c.end(&CloseError{Code: code, Reason: reason, Err: cause}, farewell{ws.StatusCode(code), reason})
+	said := farewell{ws.StatusCode(code), reason}
+	if code == CodeNone {
+		said.code = 0
+	}
+	if c.end(&CloseError{Code: code, Reason: reason, Err: cause}, said) {
+		c.tally(func(n *Counts) {
+			switch cause {
+			case ErrSlow:
+				n.Slow++
+			case ErrSilent:
+				n.Silent++
+			case ErrLate:
+				n.Late++
+			case ErrInvalid:
+				n.Invalid++
+			}
+		})
+	}
 	return c.reason()
 }
 
@@ -111,11 +128,11 @@ func (c *Conn) lost(err error) error {
 	switch {
 	case errors.Is(err, wsutil.ErrFrameTooLarge), errors.Is(err, wsutil.ErrMessageTooLarge):
 		limit := c.maxIncoming()
-		c.tally(func(n *Counts) { n.TooLong++ })
-		c.end(&transport.TooLongError{Limit: limit},
-			farewell{ws.StatusMessageTooBig, fmt.Sprintf("a message is longer than the limit of %d bytes", limit)})
+		if c.end(&transport.TooLongError{Limit: limit},
+			farewell{ws.StatusMessageTooBig, fmt.Sprintf("a message is longer than the limit of %d bytes", limit)}) {
+			c.tally(func(n *Counts) { n.TooLong++ })
+		}
 	case errors.As(err, &broken), errors.Is(err, ws.ErrHeaderLengthMSB), errors.Is(err, ws.ErrHeaderLengthUnexpected):
-		c.tally(func(n *Counts) { n.Invalid++ })
 		return c.fault(CodeProtocol, ErrInvalid, err.Error())
 	default:
 		if errors.Is(err, io.EOF) {
@@ -128,6 +145,7 @@ func (c *Conn) lost(err error) error {
 
 // closed ends the connection as the peer's close frame says, and answers it in kind.
 func (c *Conn) closed(body []byte) error {
+	c.answered.Store(true)
 	code, reason := ws.StatusNoStatusRcvd, ""
 	if len(body) > 0 {
 		if len(body) == 1 {
@@ -159,13 +177,14 @@ func checkClose(code ws.StatusCode, reason string) error {
 // longAgo is a deadline that frees whoever waits.
 var longAgo = time.Unix(1, 0)
 
-// end is the one way for a connection to end; the first reason stays. What is queued is
-// dropped, but for what is left of a write that is under way.
-func (c *Conn) end(reason error, f farewell) {
+// end is the one way for a connection to end; the first reason stays, and end tells
+// whether this one is. What is queued is dropped, but for what is left of a write that is
+// under way.
+func (c *Conn) end(reason error, f farewell) bool {
 	c.mu.Lock()
 	if c.err != nil {
 		c.mu.Unlock()
-		return
+		return false
 	}
 	c.err = reason
 	c.closeBy = time.Now().Add(c.o.CloseTime)
@@ -181,6 +200,7 @@ func (c *Conn) end(reason error, f farewell) {
 	c.timer.Stop()
 	_ = c.net.SetReadDeadline(longAgo) // frees the receiver
 	go c.finish()
+	return true
 }
 
 // finish says goodbye and gives the socket back, within CloseTime.
@@ -188,7 +208,8 @@ func (c *Conn) finish() {
 	defer c.gone()
 	c.kick()
 	<-c.hush // nobody writes any more
-	if c.abrupt || !c.halfClose() {
+	// Who has said goodbye says no more, and a client waits for the server to close.
+	if c.abrupt || c.answered.Load() && !c.masks || !c.halfClose() {
 		return
 	}
 	// To close a socket while bytes wait to be read resets it, and what was written last

@@ -62,7 +62,6 @@ func (c *Conn) Recv() ([]byte, error) {
 		}
 		c.spoke.Store(now)
 		if op == ws.OpText && !validText(record) {
-			c.tally(func(n *Counts) { n.Invalid++ })
 			return nil, c.fault(int(ws.StatusInvalidFramePayloadData), ErrInvalid, "a text is not UTF-8")
 		}
 		if !c.o.PassControl && op == ws.OpText && isControlText(record) {

@@ -2,10 +2,12 @@ package websocket
 
 import (
 	"context"
+	"net"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/gobwas/ws"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 )
@@ -20,19 +22,24 @@ type host struct {
 }
 
 // startHost accepts on loopback until the test ends. A connection is served until it
-// has ended.
+// has ended; who receives from it is the test's to say.
 func startHost(t *testing.T, o ServerOptions) *host {
 	t.Helper()
-	h := &host{accepted: make(chan *Conn, 10_000)}
-	h.Server = NewServer(o, func(c *Conn) {
-		h.accepted <- c
-		<-c.Done()
-	})
+	h := newHost(o)
 	web := httptest.NewServer(h.Server)
 	h.url = "ws" + strings.TrimPrefix(web.URL, "http")
 	t.Cleanup(func() {
 		require.NoError(t, h.Shutdown(context.Background()))
 		web.Close()
+	})
+	return h
+}
+
+func newHost(o ServerOptions) *host {
+	h := &host{accepted: make(chan *Conn, 10_000)}
+	h.Server = NewServer(o, func(c *Conn) {
+		h.accepted <- c
+		<-c.Done()
 	})
 	return h
 }
@@ -54,4 +61,38 @@ func (h *host) pair(t *testing.T, o DialOptions) (host, peer *Conn) {
 	t.Helper()
 	peer = h.dial(t, o)
 	return <-h.accepted, peer
+}
+
+// raw is a peer that writes what the test says and reads nothing by itself.
+func (h *host) raw(t *testing.T) net.Conn {
+	t.Helper()
+	socket, early, _, err := ws.Dial(t.Context(), h.url)
+	require.NoError(t, err)
+	require.Nil(t, early)
+	t.Cleanup(func() { _ = socket.Close() })
+	return socket
+}
+
+// text is a client's frame, final or not.
+func text(payload string, fin bool) []byte { return frame(ws.OpText, payload, fin) }
+
+func frame(op ws.OpCode, payload string, fin bool) []byte {
+	return ws.MustCompileFrame(ws.MaskFrame(ws.NewFrame(op, fin, []byte(payload))))
+}
+
+// wantClose reads frames until the close frame, and what follows it: the end.
+func wantClose(t *testing.T, socket net.Conn, code int) (reason string) {
+	t.Helper()
+	for {
+		f, err := ws.ReadFrame(socket)
+		require.NoError(t, err, "expected a close frame with code %d", code)
+		if f.Header.OpCode != ws.OpClose {
+			continue
+		}
+		got, reason := ws.ParseCloseFrameData(f.Payload)
+		require.Equal(t, code, int(got), reason)
+		_, err = socket.Read(make([]byte, 1))
+		require.Error(t, err, "the socket ends behind the close frame")
+		return reason
+	}
 }

@@ -80,7 +80,7 @@ func (c *Conn) Push() { c.kick() }
 func (c *Conn) push(record []byte) error {
 	err := c.admit(record)
 	if errors.Is(err, transport.ErrFull) && c.o.SlowPeer == CloseSlow {
-		c.slow("the queue is full: what was sent was not read")
+		_ = c.fault(CodePolicy, ErrSlow, "the queue is full: what was sent was not read")
 	}
 	return err
 }
@@ -105,12 +105,6 @@ func (c *Conn) admit(record []byte) error {
 	c.out.stats.bytes += uint64(len(record))
 	c.out.frame(record, c.masks)
 	return nil
-}
-
-// slow ends a connection whose peer does not read.
-func (c *Conn) slow(reason string) {
-	c.tally(func(n *Counts) { n.Slow++ })
-	c.end(&CloseError{Code: CodePolicy, Reason: reason, Err: ErrSlow}, farewell{ws.StatusPolicyViolation, reason})
 }
 
 func validText(record []byte) bool { return utf8.Valid(record) }
@@ -315,8 +309,7 @@ func (c *Conn) wrote(k chunk, err error) bool {
 		return true
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		c.tally(func(n *Counts) { n.Slow++ })
-		c.end(&CloseError{Code: CodeNone, Err: ErrSlow}, farewell{}) // amid a frame there is no goodbye
+		_ = c.fault(CodeNone, ErrSlow, "") // amid a frame there is no goodbye
 	} else {
 		c.end(&CloseError{Code: CodeNone, Err: err}, farewell{})
 	}
