@@ -50,13 +50,20 @@ func (s *Server) announceExtension(c *conn, f Frame) {
 		s.refuse(c, badExtension, nil)
 		return
 	}
-	if len(id.Raw) > s.o.Limits.Identity {
-		s.refuse(c, s.tooLong("identity", s.o.Limits.Identity, "extension:announce"), nil)
+	problem := ""
+	switch l := s.o.Limits; {
+	case len(f.Data) > l.Announcement:
+		problem = s.tooMuch(f)
+	case len(id.Raw) > l.Identity:
+		problem = s.tooLong("identity", l.Identity, f.Type)
+	}
+	if problem != "" {
+		s.refuse(c, problem, nil)
 		s.drop(c, DroppedLimit)
 		return
 	}
 	s.takeSource(c, f.source)
-	c.generation, c.extension = Extensions, &id
+	c.generation, c.extension, c.known = Extensions, &id, nil
 	s.tellAnnounced(c, "extension:announced", f)
 	s.add(Authenticated{Conn: c.id, Credential: c.credential, Extension: &id})
 }
@@ -146,7 +153,7 @@ func readIndex(value []byte) (index *int, ok bool) {
 
 // announce takes what is well-formed: it finds the session, tells everybody, and lists it.
 func (s *Server) announce(c *conn, f Frame, m Module) {
-	if problem := s.announceable(c, &m, f.Type); problem != "" {
+	if problem := s.announceable(c, &m, f); problem != "" {
 		s.refuse(c, problem, nil)
 		s.drop(c, DroppedLimit)
 		return
@@ -156,7 +163,7 @@ func (s *Server) announce(c *conn, f Frame, m Module) {
 	if before != nil {
 		s.deannounce(before, reannounced(before))
 	}
-	if before != nil && before.Name != m.Name {
+	if before != nil && !before.same(m) {
 		s.end(before, reannounced(before))
 	}
 	seat, how, from := s.sit(c, m)
@@ -195,27 +202,48 @@ func (s *Server) prior(c *conn, m Module) *module {
 }
 
 // announceable says what keeps a module from being announced; "" for nothing.
-func (s *Server) announceable(c *conn, m *Module, event string) string {
+func (s *Server) announceable(c *conn, m *Module, f Frame) string {
 	l := s.o.Limits
-	old := s.seats[m.Identity.key()]
+	old, mine, bytes := s.standing(c, *m)
 	switch {
+	case len(f.Data) > l.Announcement:
+		return s.tooMuch(f)
 	case len(m.Name) > l.Text:
-		return s.tooLong("name", l.Text, event)
+		return s.tooLong("name", l.Text, f.Type)
 	case len(m.Identity.Raw) > l.Identity:
-		return s.tooLong("identity", l.Identity, event)
-	case old != nil && m.Identity.key() != "" && old.credential != c.credential:
+		return s.tooLong("identity", l.Identity, f.Type)
+	case old != nil && old.credential != c.credential:
 		return fmt.Sprintf("the identity %s is in use with another token: choose another id for event '%s'",
-			strings.ReplaceAll(m.Identity.key(), "\x00", "/"), event)
-	case old == nil && s.prior(c, *m) == nil && len(c.modules) >= l.Modules:
+			strings.ReplaceAll(m.Identity.key(), "\x00", "/"), f.Type)
+	case !mine && len(c.modules) >= l.Modules:
 		return fmt.Sprintf("this connection has announced %d modules, the limit", len(c.modules))
-	case old == nil && s.prior(c, *m) == nil && len(s.sessions) >= l.Sessions:
+	case !mine && old == nil && len(s.sessions) >= l.Sessions:
 		return fmt.Sprintf("the host has %d sessions, its limit", len(s.sessions))
-	case s.list.bytes+len(m.Identity.Raw)+len(m.Name) > l.Registry:
+	case s.list.bytes-bytes+len(m.Identity.Raw)+len(m.Name) > l.Registry:
 		return fmt.Sprintf("the list of modules would have more than %d bytes, the limit", l.Registry)
 	}
 	return ""
 }
 
+// standing is the session that has an identity; whether the announcement replaces a module
+// of the connection's own; and the bytes in the list of what it replaces.
+func (s *Server) standing(c *conn, m Module) (old *module, mine bool, bytes int) {
+	if key := m.Identity.key(); key != "" {
+		old = s.seats[key]
+	}
+	if old != nil {
+		mine, bytes = old.conn == c, len(old.entry)
+	}
+	if before := s.prior(c, m); before != nil && before != old {
+		mine, bytes = true, bytes+len(before.entry)
+	}
+	return old, mine, bytes
+}
+
 func (s *Server) tooLong(field string, limit int, event string) string {
 	return fmt.Sprintf("the field '%s' has more than %d bytes for event '%s'", field, limit, event)
+}
+
+func (s *Server) tooMuch(f Frame) string {
+	return fmt.Sprintf("the data has more than %d bytes for event '%s'", s.o.Limits.Announcement, f.Type)
 }

@@ -42,7 +42,7 @@ func (s *Server) authenticateExtension(c *conn, f Frame) {
 	data := []byte("{")
 	if parts[1] != nil && len(parts[1]) <= s.o.Limits.Identity {
 		if id, ok := readExtension(parts[1]); ok {
-			c.extension = &id
+			c.extension, c.known = &id, nil
 		}
 		data = append(append(append(data, `"identity":`...), parts[1]...), ',')
 	}
@@ -91,7 +91,12 @@ func (s *Server) authenticationDue(c *conn) {
 
 // alias gives a connection one more id; the text says why not.
 func (s *Server) alias(c *conn, id string) string {
-	if slices.Contains(c.aliases, id) || id == c.peer {
+	if id == c.peer {
+		return ""
+	}
+	if slices.Contains(c.aliases, id) {
+		s.unalias(c, id)
+		s.aliases[id] = append(s.aliases[id], c)
 		return ""
 	}
 	if len(id) > s.o.Limits.Text {

@@ -213,7 +213,11 @@ func instanceOf(id Identity) string { return id.Instance }
 
 // faces are all that a connection is known as: its modules, the extension that it said it
 // is, and what it says in its events.
-func (c *conn) faces() (faces []Identity) {
+func (c *conn) faces() []Identity {
+	if c.known != nil {
+		return c.known
+	}
+	faces := make([]Identity, 0, len(c.modules)+2)
 	for _, m := range c.modules {
 		faces = append(faces, m.Identity)
 	}
@@ -223,6 +227,7 @@ func (c *conn) faces() (faces []Identity) {
 	if c.source != nil {
 		faces = append(faces, *c.source)
 	}
+	c.known = faces
 	return faces
 }
 

@@ -60,6 +60,9 @@ type Limits struct {
 	// Registry is how many bytes the list of modules may have; 0 means 4 MiB. An
 	// announcement that would make it longer is refused.
 	Registry int
+	// Announcement is how many bytes the data of an announcement may have, which everybody
+	// gets; 0 means 256 KiB. A longer one is refused.
+	Announcement int
 	// Identity is how many bytes an identity may have; 0 means 4 KiB. A longer one is
 	// refused, and as the source of an event it is not taken over.
 	Identity int
@@ -139,7 +142,7 @@ func (l Limits) withDefaults() Limits {
 		usual int
 	}{
 		{&l.Conns, 10_000}, {&l.Modules, 64}, {&l.Sessions, 10_000}, {&l.Away, 1_000},
-		{&l.Registry, 4 << 20}, {&l.Identity, 4 << 10}, {&l.Text, 256}, {&l.Aliases, 8},
+		{&l.Registry, 4 << 20}, {&l.Announcement, 256 << 10}, {&l.Identity, 4 << 10}, {&l.Text, 256}, {&l.Aliases, 8},
 		{&l.Consumers, 256}, {&l.Sticky, 1_024}, {&l.Terms, 256}, {&l.Depth, 16}, {&l.Destination, 1_024},
 	} {
 		if *one.limit <= 0 {

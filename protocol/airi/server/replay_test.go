@@ -261,9 +261,11 @@ func replay(t *testing.T, name string) (want, got map[string][]string) {
 			r.say(row.Conn, *rows[i+1].Text)
 		case row.Event == "open":
 			r.open(row.Conn)
+			r.wait(time.Millisecond)
 		case row.Event == "close" && strings.HasSuffix(name, "-dispose"):
 			r.step(Shut{})
 		case row.Event == "close" && strings.HasSuffix(name, "-health"): // by the server
+			want[row.Conn] = append(want[row.Conn], "CLOSE 1005 heartbeat expired")
 		case row.Event == "close" && row.Dir != "server->client":
 			r.end(row.Conn)
 		}

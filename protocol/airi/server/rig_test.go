@@ -30,6 +30,7 @@ type rig struct {
 
 func newRig(t *testing.T, o Options) *rig {
 	t.Helper()
+	orText(&o.Instance, "lab-server")
 	return &rig{
 		t: t, server: New(o), now: time.UnixMilli(1_700_000_000_000),
 		conns: map[string]Conn{}, names: map[Conn]string{}, timers: map[Timer]time.Time{}, told: map[string][]string{},
@@ -104,7 +105,7 @@ func (r *rig) wait(d time.Duration) {
 }
 
 // firstBeat is how long after the connections the first recorded moment was.
-const firstBeat = 2500 * time.Millisecond
+const firstBeat = 3200 * time.Millisecond
 
 // until lets time pass until a recorded moment; zero is none. All that came before the
 // first one took no time.
@@ -212,3 +213,5 @@ func dropAt(value any, parts []string) {
 		delete(m, parts[len(parts)-1])
 	}
 }
+
+var protocolNow = time.UnixMilli(1_700_000_000_000)

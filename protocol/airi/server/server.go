@@ -73,6 +73,8 @@ type conn struct {
 	// extension is what it authenticated or announced as.
 	extension *Identity
 	aliases   []string
+	// known is what faces found, until one of the three changes.
+	known []Identity
 	// modules are in the order in which they came.
 	modules   []*module
 	consumers map[groupKey]bool
@@ -254,7 +256,7 @@ func (s *Server) takeSource(c *conn, source []byte) {
 		s.drop(c, DroppedLongSource)
 	default:
 		if id, ok := readSource(source); ok {
-			c.source, c.said = &id, slices.Clone(source)
+			c.source, c.said, c.known = &id, slices.Clone(source), nil
 		}
 	}
 }

@@ -32,6 +32,7 @@ func (s *Server) sit(c *conn, m Module) (seat *module, how How, from Conn) {
 		seat.conn = c
 		c.modules = append(c.modules, seat)
 	}
+	c.known = nil
 	s.entry(seat)
 	return seat, how, from
 }
@@ -39,22 +40,20 @@ func (s *Server) sit(c *conn, m Module) (seat *module, how How, from Conn) {
 // seated is the session that an announcement is of, if it is there. Without an instance id
 // only the same connection can mean it.
 func (s *Server) seated(c *conn, m Module) *module {
-	key := m.Identity.key()
-	if key != "" {
-		if seat := s.seats[key]; seat != nil {
-			return seat
-		}
+	if key := m.Identity.key(); key != "" {
+		return s.seats[key]
 	}
-	// A module of the elder generation that says it is another one now.
-	for _, old := range slices.Clone(c.modules) {
-		switch {
-		case key == "" && old.Identity.key() == "" && old.Name == m.Name && old.Identity.Plugin == m.Identity.Plugin:
+	for _, old := range c.modules {
+		if old.same(m) {
 			return old
-		case m.Generation == Modules && old.Generation == Modules:
-			s.end(old, reannounced(old))
 		}
 	}
 	return nil
+}
+
+// same tells whether an announcement is one of the same module.
+func (m *module) same(other Module) bool {
+	return m.Name == other.Name && m.Identity.Plugin == other.Identity.Plugin && m.Identity.Instance == other.Identity.Instance
 }
 
 // renamed ends a session whose identity has another name now, wherever it is.
@@ -97,6 +96,7 @@ func (s *Server) takeOver(c *conn, seat *module) (how How, from Conn) {
 // leave takes a module off a connection and off the list.
 func (s *Server) leave(c *conn, m *module) {
 	c.modules = slices.DeleteFunc(c.modules, func(other *module) bool { return other == m })
+	c.known = nil
 	s.unlist(m)
 }
 
