@@ -201,6 +201,9 @@ func (s *Server) prior(c *conn, m Module) *module {
 	return nil
 }
 
+// entryForm is what an entry of the list has besides a name and an identity, at most.
+const entryForm = len(`{"name":"","index":9007199254740992,"identity":},`)
+
 // announceable says what keeps a module from being announced; "" for nothing.
 func (s *Server) announceable(c *conn, m *Module, f Frame) string {
 	l := s.o.Limits
@@ -219,7 +222,7 @@ func (s *Server) announceable(c *conn, m *Module, f Frame) string {
 		return fmt.Sprintf("this connection has announced %d modules, the limit", len(c.modules))
 	case !mine && old == nil && len(s.sessions) >= l.Sessions:
 		return fmt.Sprintf("the host has %d sessions, its limit", len(s.sessions))
-	case s.list.bytes-bytes+len(m.Identity.Raw)+len(m.Name) > l.Registry:
+	case s.list.bytes-bytes+len(m.Identity.Raw)+len(m.Name)+entryForm > l.Registry:
 		return fmt.Sprintf("the list of modules would have more than %d bytes, the limit", l.Registry)
 	}
 	return ""

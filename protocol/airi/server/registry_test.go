@@ -1,0 +1,88 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// lists counts the lists of modules that a client got.
+func (r *rig) lists(name string) int {
+	syncs, _ := separate(r.told[name])
+	return len(syncs)
+}
+
+func TestServer_whoeverAnnouncesGetsTheListAtOnce(t *testing.T) {
+	r := newRig(t, Options{})
+	r.held = true
+	r.open("watch")
+	r.open("a")
+	for i := range 5 {
+		r.say("a", byExtension("m", "p", fmt.Sprint(i)))
+		require.Contains(t, r.lastList("a"), fmt.Sprintf(`"id":"%d"`, i))
+	}
+	require.Equal(t, 1+1, r.lists("watch"), "when it came, and the first one")
+	require.Equal(t, 1+5, r.lists("a"))
+	require.NotContains(t, r.lastList("watch"), `"id":"4"`)
+	r.wait(200*time.Millisecond - 1)
+	require.Equal(t, 1+1, r.lists("watch"))
+	r.wait(1)
+	require.Equal(t, 1+2, r.lists("watch"))
+	require.Contains(t, r.lastList("watch"), `"id":"4"`, "the last one is never lost")
+	require.Equal(t, 1+5, r.lists("a"), "it has it already")
+	r.wait(time.Second)
+	require.Equal(t, 1+2, r.lists("watch"), "nothing has changed since")
+	require.NotContains(t, r.timers, Timer{Kind: TimerSync})
+	r.say("a", byExtension("m", "p", "5"))
+	require.Equal(t, 1+3, r.lists("watch"), "a change after a pause is told at once")
+}
+
+func TestServer_whoComesMeanwhileGetsTheListAtOnce(t *testing.T) {
+	r := newRig(t, Options{})
+	r.held = true
+	r.open("a")
+	r.say("a", byExtension("m", "p", "1"))
+	r.say("a", byExtension("n", "p", "2"))
+	r.open("late")
+	require.Equal(t, 1, r.lists("late"))
+	require.Contains(t, r.lastList("late"), `"n"`)
+	r.wait(time.Second)
+	require.Equal(t, 1, r.lists("late"))
+}
+
+// 200 peers that join at once made the reference servers send 328 to 589 MB.
+func TestServer_joinsAreNotQuadratic(t *testing.T) {
+	s := New(Options{})
+	const peers = 200
+	bytes := 0
+	count := func(effects []Effect) {
+		for _, e := range effects {
+			if e, ok := e.(Send); ok && strings.Contains(string(e.Frame), `"registry:modules:sync"`) {
+				bytes += len(e.To) * len(e.Frame)
+			}
+		}
+	}
+	for i := range peers {
+		count(s.Step(protocolNow, Opened{Conn(i + 1), fmt.Sprint("peer-", i)}))
+	}
+	for i := range peers {
+		frame := byModule(fmt.Sprint("module-", i), "a-plugin-of-some-length", fmt.Sprint("instance-", i))
+		count(s.Step(protocolNow, Received{Conn(i + 1), []byte(frame)}))
+	}
+	count(s.Step(protocolNow, Fired{Timer{Kind: TimerSync}}))
+	require.Less(t, bytes, 20<<20)
+}
+
+func TestServer_theMiddleListOfAReannouncementIsNotSent(t *testing.T) {
+	r := newRig(t, Options{})
+	r.open("watch")
+	r.open("a")
+	r.say("a", byModule("m", "p", "1"))
+	clear(r.told)
+	r.say("a", byModule("m", "p", "1"))
+	require.Equal(t, 1, r.lists("a"))
+	require.Equal(t, 1, r.lists("watch"))
+}
