@@ -149,7 +149,9 @@ func TestServes_guessTheCause(t *testing.T) {
 	deep := func(root uint64, scope string, depth int) protocol.Call {
 		return protocol.Call{Key: "tool:x", Root: root, Scope: scope, Cause: &protocol.Cause{Depth: depth - 1}}
 	}
-	lone := func(root uint64, scope string) protocol.Call { return protocol.Call{Key: "tool:x", Root: root, Scope: scope} }
+	lone := func(root uint64, scope string) protocol.Call {
+		return protocol.Call{Key: "tool:x", Root: root, Scope: scope}
+	}
 	event := deep(1, "acme", 9)
 	event.Key = "event:x"
 	own := &protocol.Cause{Key: "k", Depth: 9}

@@ -46,7 +46,7 @@ type call struct {
 	// id is the peer's number for it; 0 at a port.
 	id protocol.CallID
 	// ctx is what a port's handler gets; it ends when the caller stops waiting.
-	ctx  context.Context
+	ctx context.Context
 	// done gets a word when the call is over; its answer is there by then.
 	done   chan struct{}
 	answer answer

@@ -104,7 +104,8 @@ func TestServer_saysWhatTheHostSays(t *testing.T) {
 
 	r.took()
 	for _, in := range []Input{
-		Tell{Session: 9, Type: "module:status"}, Configure{9, nil},
+		Tell{Session: 9, Type: "module:status"},
+		Configure{9, nil},
 		Emit{Type: "x:y", Data: json.RawMessage(`{}`), Route: json.RawMessage(`7`)},
 	} {
 		require.Empty(t, said(in))

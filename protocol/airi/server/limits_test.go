@@ -18,30 +18,54 @@ func TestServer_answersAtItsLimits(t *testing.T) {
 		want   string
 	}{
 		"a name": {frame: byModule(long, "p", "1"), want: "the field 'name' has more than 256 bytes for event 'module:announce'"},
-		"an identity": {frame: byExtension("m", "p", big),
-			want: "the field 'identity' has more than 4096 bytes for event 'extension:module:announce'"},
-		"an extension": {frame: event("extension:announce", `{"identity":{"id":"`+big+`"}}`, ""),
-			want: "the field 'identity' has more than 4096 bytes for event 'extension:announce'"},
-		"an extension's data": {limits: Limits{Announcement: 100}, frame: event("extension:announce", `{"identity":{"id":"p"},"x":"`+long+`"}`, ""),
-			want: "the data has more than 100 bytes for event 'extension:announce'"},
-		"an announcement's data": {limits: Limits{Announcement: 100}, frame: event("module:announce", `{"name":"m","identity":{"kind":"plugin","plugin":{"id":"p"}},"x":"`+long+`"}`, ""),
-			want: "the data has more than 100 bytes for event 'module:announce'"},
-		"modules": {limits: Limits{Modules: 1}, before: []string{byExtension("m", "p", "1")}, frame: byExtension("m", "p", "2"),
-			want: "this connection has announced 1 modules, the limit"},
-		"sessions": {limits: Limits{Sessions: 1}, before: []string{byExtension("m", "p", "1")}, frame: byExtension("m", "p", "2"),
-			want: "the host has 1 sessions, its limit"},
-		"the list": {limits: Limits{Registry: 100}, before: []string{byExtension("m", "p", "1")}, frame: byExtension("m", "p", "2"),
-			want: "the list of modules would have more than 100 bytes, the limit"},
-		"a peer id": {frame: event("peer:authenticate", `{"peerId":"`+long+`"}`, ""),
-			want: "the field 'peerId' has more than 256 bytes for event 'peer:authenticate'"},
-		"peer ids": {limits: Limits{Aliases: 1}, before: []string{event("peer:authenticate", `{"peerId":"a"}`, "")},
-			frame: event("peer:authenticate", `{"peerId":"b"}`, ""), want: "this connection has 1 peer ids, the limit: choose none"},
-		"a consumer's event": {frame: event("module:consumer:register", `{"event":"`+long+`"}`, ""),
-			want: "the fields 'event' and 'group' have more than 256 bytes for event consumer registration"},
-		"a consumer's group": {frame: event("module:consumer:register", `{"event":"x","group":"`+long+`"}`, ""),
-			want: "the fields 'event' and 'group' have more than 256 bytes for event consumer registration"},
-		"consumers": {limits: Limits{Consumers: 1}, before: []string{event("module:consumer:register", `{"event":"x"}`, "")},
-			frame: event("module:consumer:register", `{"event":"y"}`, ""), want: "this connection has registered for 1 events, the limit"},
+		"an identity": {
+			frame: byExtension("m", "p", big),
+			want:  "the field 'identity' has more than 4096 bytes for event 'extension:module:announce'",
+		},
+		"an extension": {
+			frame: event("extension:announce", `{"identity":{"id":"`+big+`"}}`, ""),
+			want:  "the field 'identity' has more than 4096 bytes for event 'extension:announce'",
+		},
+		"an extension's data": {
+			limits: Limits{Announcement: 100}, frame: event("extension:announce", `{"identity":{"id":"p"},"x":"`+long+`"}`, ""),
+			want: "the data has more than 100 bytes for event 'extension:announce'",
+		},
+		"an announcement's data": {
+			limits: Limits{Announcement: 100}, frame: event("module:announce", `{"name":"m","identity":{"kind":"plugin","plugin":{"id":"p"}},"x":"`+long+`"}`, ""),
+			want: "the data has more than 100 bytes for event 'module:announce'",
+		},
+		"modules": {
+			limits: Limits{Modules: 1}, before: []string{byExtension("m", "p", "1")}, frame: byExtension("m", "p", "2"),
+			want: "this connection has announced 1 modules, the limit",
+		},
+		"sessions": {
+			limits: Limits{Sessions: 1}, before: []string{byExtension("m", "p", "1")}, frame: byExtension("m", "p", "2"),
+			want: "the host has 1 sessions, its limit",
+		},
+		"the list": {
+			limits: Limits{Registry: 100}, before: []string{byExtension("m", "p", "1")}, frame: byExtension("m", "p", "2"),
+			want: "the list of modules would have more than 100 bytes, the limit",
+		},
+		"a peer id": {
+			frame: event("peer:authenticate", `{"peerId":"`+long+`"}`, ""),
+			want:  "the field 'peerId' has more than 256 bytes for event 'peer:authenticate'",
+		},
+		"peer ids": {
+			limits: Limits{Aliases: 1}, before: []string{event("peer:authenticate", `{"peerId":"a"}`, "")},
+			frame: event("peer:authenticate", `{"peerId":"b"}`, ""), want: "this connection has 1 peer ids, the limit: choose none",
+		},
+		"a consumer's event": {
+			frame: event("module:consumer:register", `{"event":"`+long+`"}`, ""),
+			want:  "the fields 'event' and 'group' have more than 256 bytes for event consumer registration",
+		},
+		"a consumer's group": {
+			frame: event("module:consumer:register", `{"event":"x","group":"`+long+`"}`, ""),
+			want:  "the fields 'event' and 'group' have more than 256 bytes for event consumer registration",
+		},
+		"consumers": {
+			limits: Limits{Consumers: 1}, before: []string{event("module:consumer:register", `{"event":"x"}`, "")},
+			frame: event("module:consumer:register", `{"event":"y"}`, ""), want: "this connection has registered for 1 events, the limit",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, Options{Limits: c.limits})

@@ -141,9 +141,20 @@ func (l Limits) withDefaults() Limits {
 		limit *int
 		usual int
 	}{
-		{&l.Conns, 10_000}, {&l.Modules, 64}, {&l.Sessions, 10_000}, {&l.Away, 1_000},
-		{&l.Registry, 4 << 20}, {&l.Announcement, 256 << 10}, {&l.Identity, 4 << 10}, {&l.Text, 256}, {&l.Aliases, 8},
-		{&l.Consumers, 256}, {&l.Sticky, 1_024}, {&l.Terms, 256}, {&l.Depth, 16}, {&l.Destination, 1_024},
+		{&l.Conns, 10_000},
+		{&l.Modules, 64},
+		{&l.Sessions, 10_000},
+		{&l.Away, 1_000},
+		{&l.Registry, 4 << 20},
+		{&l.Announcement, 256 << 10},
+		{&l.Identity, 4 << 10},
+		{&l.Text, 256},
+		{&l.Aliases, 8},
+		{&l.Consumers, 256},
+		{&l.Sticky, 1_024},
+		{&l.Terms, 256},
+		{&l.Depth, 16},
+		{&l.Destination, 1_024},
 	} {
 		if *one.limit <= 0 {
 			*one.limit = one.usual

@@ -254,10 +254,21 @@ func TestGlobs(t *testing.T) {
 		glob, text string
 		want       bool
 	}{
-		{"*", "x", true}, {"*", "", false}, {"", "", false}, {"", "x", false},
-		{"a*b", "ab", true}, {"a*b", "axxb", true}, {"a*b", "axxbc", false}, {"*b*", "abc", true},
-		{"**a**", "a", true}, {"a.c", "abc", false}, {"a?c", "abc", false}, {"[a]", "a", false},
-		{"*a*a*b", "aaaaaaaaaaab", true}, {"*a*a*b", "aaaaaaaaaaa", false}, {"ä*", "äö", true},
+		{"*", "x", true},
+		{"*", "", false},
+		{"", "", false},
+		{"", "x", false},
+		{"a*b", "ab", true},
+		{"a*b", "axxb", true},
+		{"a*b", "axxbc", false},
+		{"*b*", "abc", true},
+		{"**a**", "a", true},
+		{"a.c", "abc", false},
+		{"a?c", "abc", false},
+		{"[a]", "a", false},
+		{"*a*a*b", "aaaaaaaaaaab", true},
+		{"*a*a*b", "aaaaaaaaaaa", false},
+		{"ä*", "äö", true},
 	} {
 		require.Equal(t, c.want, globs(c.glob, c.text), "%q %q", c.glob, c.text)
 	}
