@@ -46,10 +46,11 @@ func (f *far) routeTo(n int) *Route {
 	return got.route
 }
 
-func withRoutes(t *testing.T, test func(*testing.T, *far)) {
+// withRoutes runs a test in a bubble, in which f.t is its T.
+func withRoutes(t *testing.T, test func(f *far)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		test(t, ready(t, Options{Limits: Limits{RouteChunks: 4, RouteBytes: 64}}, memory.Options{}, routed{}, "tool:a"))
+		test(ready(t, Options{Limits: Limits{RouteChunks: 4, RouteBytes: 64}}, memory.Options{}, routed{}, "tool:a"))
 	})
 }
 
@@ -70,7 +71,8 @@ func wantExit(t *testing.T, r *Route, want protocol.Exit) {
 }
 
 func TestRoute_fromOpenToExit(t *testing.T) {
-	withRoutes(t, func(t *testing.T, f *far) {
+	withRoutes(t, func(f *far) {
+		t := f.t
 		r := f.routeTo(1)
 		require.Equal(t, lifecycle.RouteOpen, r.Phase())
 		require.Equal(t, "far plugin-session-0", r.Plugin()+" "+r.Session())
@@ -95,7 +97,8 @@ func TestRoute_fromOpenToExit(t *testing.T) {
 }
 
 func TestRoute_isNotOpened(t *testing.T) {
-	withRoutes(t, func(t *testing.T, f *far) {
+	withRoutes(t, func(f *far) {
+		t := f.t
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		done := f.open(ctx)
@@ -122,7 +125,8 @@ func TestRoute_isNotOpened(t *testing.T) {
 }
 
 func TestRoute_writesWaitForRoom(t *testing.T) {
-	withRoutes(t, func(t *testing.T, f *far) {
+	withRoutes(t, func(f *far) {
+		t := f.t
 		r := f.routeTo(1)
 		done := make(chan outcomeOf, 1)
 		go func() {
@@ -156,7 +160,8 @@ func TestRoute_writesWaitForRoom(t *testing.T) {
 }
 
 func TestRoute_closeIsOnceAndDropsWhatWasNotRead(t *testing.T) {
-	withRoutes(t, func(t *testing.T, f *far) {
+	withRoutes(t, func(f *far) {
+		t := f.t
 		r := f.routeTo(1)
 		f.says("chunk 1 a", "chunk 1 b")
 		require.Equal(t, "a", nextOf(t, r))
@@ -189,7 +194,8 @@ func TestRoute_aSlowReaderLosesItsRouteAndHoldsUpNobody(t *testing.T) {
 		"4 items wait, the limit (routeChunks)":                {"1", "2", "3", "4", "5"},
 		"66 bytes of items wait, the limit is 64 (routeBytes)": {"0123456789012345678901234567890123456789", "01234567890123456789012345", "x"},
 	} {
-		withRoutes(t, func(t *testing.T, f *far) {
+		withRoutes(t, func(f *far) {
+			t := f.t
 			r := f.routeTo(1)
 			f.says("chunk 1 first")
 			require.Equal(t, "first", nextOf(t, r))
@@ -214,7 +220,8 @@ func TestRoute_aSlowReaderLosesItsRouteAndHoldsUpNobody(t *testing.T) {
 }
 
 func TestRoute_endsWithItsContext(t *testing.T) {
-	withRoutes(t, func(t *testing.T, f *far) {
+	withRoutes(t, func(f *far) {
+		t := f.t
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := f.open(ctx)
 		f.hears("open 1 duplex {}")
@@ -244,7 +251,8 @@ func TestRoute_isOverBeforeItsSessionsEndIsTold(t *testing.T) {
 		"retired": {func(f *far) { _ = f.conn.Send([]byte("violate the rules")) }, lifecycle.Failed, "lost: the rules"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withRoutes(t, func(t *testing.T, f *far) {
+			withRoutes(t, func(f *far) {
+				t := f.t
 				r := f.routeTo(1)
 				f.says("chunk 1 last")
 				opening := f.open(t.Context())
@@ -282,7 +290,8 @@ func TestRoute_isOverBeforeItsSessionsEndIsTold(t *testing.T) {
 
 // A peer that cannot be trusted with its routes is ended, and not started again by itself.
 func TestRoute_aRetiredPeerStaysDown(t *testing.T) {
-	withRoutes(t, func(t *testing.T, f *far) {
+	withRoutes(t, func(f *far) {
+		t := f.t
 		f.says("violate the rules")
 		f.hearsTheEnd()
 		f.wantFailed("the rules")
@@ -292,7 +301,8 @@ func TestRoute_aRetiredPeerStaysDown(t *testing.T) {
 }
 
 func TestHost_tellsOfStreams(t *testing.T) {
-	withRoutes(t, func(t *testing.T, f *far) {
+	withRoutes(t, func(f *far) {
+		t := f.t
 		f.says("stream 2 unheard")
 		sub := f.host.Subscribe(KindStream, 0)
 		defer sub.Close()

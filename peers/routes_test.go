@@ -341,6 +341,7 @@ func killWorker(h *home, plugin string) {
 // echoes opens a route as soon as there is one, has it give back what it gets, and tells
 // whether it did: it may be killed, or refused while its worker is down.
 func (h *home) echoes(t *testing.T, plugin string, most int) bool {
+	t.Helper()
 	for range 1000 {
 		if n := h.routes.Open(); n > most {
 			t.Errorf("%d routes are open, more than %d", n, most)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -56,8 +57,7 @@ func (a *airiHost) channels(ctx context.Context, l load.Load) error {
 		if _, err := io.ReadFull(r, back); err != nil {
 			_ = r.Close() // so that the writer ends
 			<-free
-			<-wrote
-			return err
+			return errors.Join(err, <-wrote)
 		}
 		<-free
 	}
