@@ -41,7 +41,7 @@ const (
 	// RouteDrained: the reader has what was queued, and the peer knows.
 	RouteDrained Event = "DRAINED"
 	// RouteFail: a limit was reached, the session ended, or the peer broke the
-	// rules. What is queued is dropped.
+	// rules. What is queued still goes to its reader, who then learns why.
 	RouteFail Event = "FAIL"
 )
 
