@@ -161,11 +161,15 @@ func (r *Routes) Open() int { return int(r.taken.Load()) }
 func (r *Routes) Limit() int { return int(r.limit) }
 
 func (r *Routes) take() bool {
-	if r.taken.Add(1) <= r.limit {
-		return true
+	for { // it is never above the limit, not even for a moment: Open tells
+		n := r.taken.Load()
+		if n >= r.limit {
+			return false
+		}
+		if r.taken.CompareAndSwap(n, n+1) {
+			return true
+		}
 	}
-	r.taken.Add(-1)
-	return false
 }
 
 func (r *Routes) release() { r.taken.Add(-1) }
