@@ -19,6 +19,7 @@ type host struct {
 	*Server
 	url      string
 	accepted chan *Conn
+	dialled  []*Conn
 }
 
 // startHost accepts on loopback until the test ends. A connection is served until it
@@ -31,6 +32,9 @@ func startHost(t *testing.T, o ServerOptions) *host {
 	t.Cleanup(func() {
 		require.NoError(t, h.Shutdown(context.Background()))
 		web.Close()
+		for _, c := range h.dialled {
+			<-c.Done()
+		}
 	})
 	return h
 }
@@ -49,10 +53,8 @@ func (h *host) dial(t *testing.T, o DialOptions) *Conn {
 	t.Helper()
 	c, err := Dial(t.Context(), h.url, o)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		_ = c.Close()
-		<-c.Done()
-	})
+	t.Cleanup(func() { _ = c.Close() })
+	h.dialled = append(h.dialled, c)
 	return c
 }
 

@@ -1,0 +1,157 @@
+package websocket
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestServer_knowsWhoMayConnect(t *testing.T) {
+	server := NewServer(ServerOptions{
+		Token: "secret", Origins: []string{"https://stage.example", "null"}, Hosts: []string{"airi.lan"},
+	}, nil)
+	for _, c := range []struct {
+		name, host string
+		head       http.Header
+		known      bool
+		why        Refusal
+	}{
+		{name: "a program", host: "localhost:6121"},
+		{name: "at an address", host: "127.0.0.1:6121"},
+		{name: "at an address of IPv6", host: "[::1]:6121"},
+		{name: "at another address of this machine", host: "192.168.1.7:6121"},
+		{name: "at a listed name", host: "AIRI.lan:6121"},
+		{name: "without a port", host: "localhost"},
+		{name: "at a name that leads here", host: "evil.example:6121", why: ForeignHost},
+		{name: "at a name that begins as ours", host: "localhost.evil.example", why: ForeignHost},
+		{name: "at no name", host: "", why: ForeignHost},
+
+		{name: "a page of this machine", host: "localhost", head: http.Header{"Origin": {"http://localhost:5173"}}},
+		{name: "one by address", host: "localhost", head: http.Header{"Origin": {"https://127.0.0.1"}}},
+		{name: "one by address of IPv6", host: "localhost", head: http.Header{"Origin": {"http://[::1]:80"}}},
+		{name: "a listed page", host: "localhost", head: http.Header{"Origin": {"https://stage.example"}}},
+		{name: "a listed page of nowhere", host: "localhost", head: http.Header{"Origin": {"null"}}},
+		{name: "another page", host: "localhost", head: http.Header{"Origin": {"https://evil.example"}}, why: ForeignPage},
+		{name: "the listed one unencrypted", host: "localhost", head: http.Header{"Origin": {"http://stage.example"}}, why: ForeignPage},
+		{name: "one that begins as ours", host: "localhost", head: http.Header{"Origin": {"http://localhost.evil.example"}}, why: ForeignPage},
+		{name: "one that has us as its user", host: "localhost", head: http.Header{"Origin": {"http://localhost@evil.example"}}, why: ForeignPage},
+		{name: "a file", host: "localhost", head: http.Header{"Origin": {"file://"}}, why: ForeignPage},
+		{name: "two pages", host: "localhost", head: http.Header{"Origin": {"http://localhost", "http://localhost"}}, why: ForeignPage},
+		{name: "an empty origin", host: "localhost", head: http.Header{"Origin": {""}}, why: ForeignPage},
+		{name: "a page by the browser's word", host: "localhost", head: http.Header{"Sec-Fetch-Site": {"cross-site"}}, why: ForeignPage},
+
+		{name: "the token", host: "localhost", head: http.Header{"Authorization": {"bearer secret"}}, known: true},
+		{name: "another token", host: "localhost", head: http.Header{"Authorization": {"Bearer secre"}}, why: WrongToken},
+		{name: "no scheme", host: "localhost", head: http.Header{"Authorization": {"secret"}}, why: WrongToken},
+		{name: "another scheme", host: "localhost", head: http.Header{"Authorization": {"Basic secret"}}, why: WrongToken},
+		{name: "two tokens", host: "localhost", head: http.Header{"Authorization": {"Bearer secret", "Bearer secret"}}, why: WrongToken},
+		{name: "a page that has the token", host: "localhost", head: http.Header{"Authorization": {"Bearer secret"}, "Origin": {"https://evil.example"}}, why: ForeignPage},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/ws", nil)
+		r.Host = c.host
+		if c.head != nil {
+			r.Header = c.head
+		}
+		known, why := server.examine(r)
+		require.Equal(t, c.why, why, c.name)
+		require.Equal(t, c.known, known, c.name)
+	}
+}
+
+func TestServer_withoutATokenKnowsAll(t *testing.T) {
+	h := startHost(t, ServerOptions{})
+	c, _ := h.pair(t, DialOptions{Token: "whatever"})
+	require.True(t, c.IsAuthenticated())
+}
+
+func TestServer_starLetsAllPagesIn(t *testing.T) {
+	h := startHost(t, ServerOptions{Origins: []string{"*"}})
+	h.pair(t, DialOptions{Header: http.Header{"Origin": {"https://evil.example"}}})
+}
+
+func TestServer_saysWhyItRefuses(t *testing.T) {
+	h := startHost(t, ServerOptions{Token: "secret"})
+	for _, c := range []struct {
+		o      DialOptions
+		why    Refusal
+		status int
+	}{
+		{DialOptions{Token: "guess"}, WrongToken, 401},
+		{DialOptions{Header: http.Header{"Origin": {"https://evil.example"}}}, ForeignPage, 403},
+	} {
+		_, err := Dial(t.Context(), h.url, c.o)
+		var refused *RefusedError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, c.status, refused.Status)
+		require.True(t, strings.HasPrefix(said[c.why].text, refused.Text), refused.Text)
+		require.EqualValues(t, 1, h.Counts().Refused[c.why])
+	}
+	answer, err := http.Get("http" + strings.TrimPrefix(h.url, "ws"))
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusBadRequest, answer.StatusCode)
+	require.EqualValues(t, 1, h.Counts().Refused[NotUpgraded])
+	require.Zero(t, h.Counts().Early)
+	http.DefaultClient.CloseIdleConnections()
+}
+
+func TestServer_countsConnections(t *testing.T) {
+	for _, c := range []struct {
+		o    ServerOptions
+		most int
+		why  Refusal
+	}{
+		{ServerOptions{MaxConns: 3}, 3, TooMany},
+		{ServerOptions{MaxEarly: 2, Token: "secret"}, 2, TooManyEarly},
+	} {
+		h := startHost(t, c.o)
+		var all []*Conn
+		for range c.most {
+			_, peer := h.pair(t, DialOptions{})
+			all = append(all, peer)
+		}
+		_, err := Dial(t.Context(), h.url, DialOptions{})
+		var refused *RefusedError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, http.StatusServiceUnavailable, refused.Status)
+		require.EqualValues(t, 1, h.Counts().Refused[c.why])
+		require.Equal(t, c.most, h.Counts().Open)
+
+		first := h.Conns()[0]
+		require.NoError(t, all[0].Close())
+		_, err = first.Recv()
+		require.Error(t, err)
+		<-first.Done()
+		h.pair(t, DialOptions{}) // there is room again
+		require.EqualValues(t, c.most+1, h.Counts().Accepted)
+	}
+}
+
+func TestServer_countsConnectionsOfAnAddress(t *testing.T) {
+	s := NewServer(ServerOptions{MaxPerAddress: 2}, nil)
+	for _, c := range []struct {
+		remote string
+		why    Refusal
+	}{
+		{"10.0.0.1:1", ""},
+		{"10.0.0.1:2", ""},
+		{"10.0.0.1:3", TooManyOfAddress},
+		{"[::ffff:10.0.0.1]:4", TooManyOfAddress},
+		{"10.0.0.2:1", ""},
+		{"[2001:db8::1]:1", ""},
+		{"[2001:db8::2]:1", ""},
+		{"[2001:db8::3]:1", TooManyOfAddress},
+		{"[2001:db8:0:1::3]:1", ""},
+		{"127.0.0.1:1", ""},
+		{"127.0.0.1:2", ""},
+		{"127.0.0.1:3", ""},
+		{"[::1]:3", ""},
+	} {
+		require.Equal(t, c.why, s.hold(addressOf(c.remote), true), c.remote)
+	}
+	s.release(addressOf("10.0.0.1:1"), true)
+	require.Empty(t, s.hold(addressOf("10.0.0.1:9"), true))
+}
