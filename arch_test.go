@@ -64,6 +64,11 @@ var (
 			why:   "the bridge is a worker's files and how to start them; what it says is read by protocol/airi",
 		},
 		{
+			from: "protocol/airi/server", pure: true, timeless: true,
+			to:  []string{"protocol"},
+			why: "AIRI's websocket server decides what peers are told; it knows its wire and the language of the host, and no module behind the bridge",
+		},
+		{
 			from: "protocol/paperclip", pure: true, timeless: true,
 			to:    []string{"protocol"},
 			tests: dialectTests,
