@@ -104,9 +104,14 @@ func readSource(value []byte) (id Identity, ok bool) {
 }
 
 // readModuleIdentity reads what module:announce has; ok is false for what the reference
-// server refuses, but for the published client's shape.
+// server refuses, but for the published client's shape, and the one that this client is
+// given where its author follows the newer servers.
 func readModuleIdentity(value []byte) (id Identity, ok bool) {
 	s := readShape(value)
+	if s.kind == nil && isObject(s.extension) {
+		id, ok = readExtensionModule(value)
+		return id, ok && id.Instance != ""
+	}
 	if s.published() {
 		id = s.normalised()
 		return id, id.Plugin != ""

@@ -46,7 +46,7 @@ type Shut struct{}
 // and policy.
 type Emit struct {
 	Type string
-	// Data is an object; Route is as on the wire, nil for none.
+	// Data is an object, nil for {}; Route is as on the wire, nil for none.
 	Data, Route json.RawMessage
 }
 
@@ -94,12 +94,12 @@ type Timer struct {
 type TimerKind int
 
 const (
-	// TimerSync: the next list of modules may be sent.
+	// TimerSync tells that the next list of modules may be sent.
 	TimerSync TimerKind = iota + 1
-	// TimerBeat: heartbeats are looked after.
+	// TimerBeat tells that heartbeats are to be looked after.
 	TimerBeat
-	// TimerAuthentication: a connection should have authenticated by now.
+	// TimerAuthentication tells that a connection should have authenticated by now.
 	TimerAuthentication
-	// TimerGrace: a session has waited for its peer.
+	// TimerGrace tells that a session has waited for its peer.
 	TimerGrace
 )

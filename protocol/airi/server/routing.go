@@ -154,6 +154,9 @@ func (c *conn) devtools() bool {
 
 // emit routes an event of the host's.
 func (s *Server) emit(in Emit) {
+	if in.Data == nil {
+		in.Data = []byte("{}")
+	}
 	f := Frame{Type: in.Type, Data: in.Data, route: in.Route, hasRoute: in.Route != nil}
 	p, err := s.readPlan(f)
 	if err != nil {

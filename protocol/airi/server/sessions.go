@@ -79,12 +79,12 @@ func (s *Server) replaced(old *conn) {
 // takeOver takes a session away from whoever has it.
 func (s *Server) takeOver(c *conn, seat *module) (how How, from Conn) {
 	old := seat.conn
-	switch {
-	case old == nil:
+	switch old {
+	case nil:
 		s.away--
 		s.stop(Timer{Kind: TimerGrace, Session: seat.session})
 		return Returned, 0
-	case old == c:
+	case c:
 		return Again, 0
 	}
 	s.leave(old, seat)
