@@ -146,7 +146,7 @@ func (s *serves) join(c *protocol.Call, root uint64) {
 	}
 	b := s.roots[root]
 	b.calls++
-	if capability.Key(c.Key).Kind() != capability.KindEvent { // of which a plugin may cause many at a time
+	if !capability.Key(c.Key).Is(capability.KindEvent) { // of which a plugin may cause many at a time
 		b.deepest = max(b.deepest, c.Depth())
 	}
 	s.roots[root] = b

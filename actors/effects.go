@@ -46,7 +46,7 @@ func (p *peer) drive(in protocol.Input) (effects []protocol.Effect) {
 		return nil
 	}
 	err := contain(func() error {
-		effects = p.driver.Step(time.Now(), in, p.effects[:0])
+		effects = p.driver.Step(p.timeOf(in), in, p.effects[:0])
 		return nil
 	})
 	if err != nil {
@@ -55,6 +55,18 @@ func (p *peer) drive(in protocol.Input) (effects []protocol.Effect) {
 		p.breakOff(fmt.Errorf("the driver of plugin %s: %w", p.h.Plugin, err))
 	}
 	return effects
+}
+
+// timeOf is when an input happened. The clock is not read again for what arrived together,
+// nor for a call that begins.
+func (p *peer) timeOf(in protocol.Input) time.Time {
+	switch in.(type) {
+	case *protocol.Received:
+		return p.arrived
+	case *protocol.Invoke:
+		return p.lent.at
+	}
+	return time.Now()
 }
 
 // breakOff ends the connection with a reason of the host's own.

@@ -49,11 +49,12 @@ var errLate = errors.New("the call's time is over")
 // throughPeer calls whatever is at the far end of a connection, which completes all
 // calls when it ends. Nobody there gets a context, so that a timer of the call's own
 // is enough, which is used again with the call.
-func (h *Host) throughPeer(ctx context.Context, who *handle, c *protocol.Call, n tally, l limit, wait time.Duration) (json.RawMessage, error) {
+func (h *Host) throughPeer(ctx context.Context, who *handle, c *protocol.Call, n tally, l limit, now time.Time) (json.RawMessage, error) {
 	one := h.newCall()
 	one.Call = *c
 	one.Deadline, one.Root = l.at, n.root
-	one.ring(wait)
+	one.began = now
+	one.ring(l.at.Sub(now))
 	link := who.through()
 	link.invoke(one)
 	sent(ctx, c)

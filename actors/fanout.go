@@ -88,7 +88,7 @@ func isHearing(ctx context.Context, who *handle) bool {
 
 // sent tells that a call is on its way to a peer: of an event, the next one may follow.
 func sent(ctx context.Context, c *protocol.Call) {
-	if capability.Key(c.Key).Kind() != capability.KindEvent {
+	if !capability.Key(c.Key).Is(capability.KindEvent) {
 		return
 	}
 	if one, ok := ctx.Value(hearingKey{}).(*hearing); ok {

@@ -35,13 +35,16 @@ func (g *gate) give() {
 	g.free.Signal()
 }
 
-// wait returns when there are fewer than the limit, or the gate is closed.
-func (g *gate) wait() {
+// wait returns when there are fewer than the limit, or the gate is closed, and tells
+// whether that took time.
+func (g *gate) wait() (waited bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.owed >= g.limit && !g.opened {
+		waited = true
 		g.free.Wait()
 	}
+	return waited
 }
 
 // isFull tells whether wait would wait.

@@ -167,7 +167,7 @@ func (h *handle) callOver() {
 // in its "error" that the call failed is a failure too; it returns that.
 func (h *handle) tally(key string, result json.RawMessage, err error) error {
 	h.calls.Add(1)
-	if err == nil && capability.Key(key).Kind() == capability.KindTool {
+	if err == nil && capability.Key(key).Is(capability.KindTool) {
 		err = toolFailure(result)
 	}
 	if err != nil {

@@ -88,7 +88,7 @@ func (h *Host) perform(ctx context.Context, c *protocol.Call) (json.RawMessage, 
 	if err := key.Validate(); err != nil {
 		return nil, &protocol.Error{Code: protocol.CodeInvalid, Message: "the capability's key", Err: err}
 	}
-	if key.Kind() == capability.KindEvent {
+	if key.Is(capability.KindEvent) {
 		c.Progress = nil // it would be told by several at once, who have nothing to say
 		h.fanOut(ctx, *c, began)
 		return nil, nil
@@ -107,7 +107,7 @@ func checkFeed(c *protocol.Call) error {
 		return nil
 	case c.Input != nil:
 		return failure(protocol.CodeInvalid, "", c.Key+": a call with a request stream has no input beside it: give one of the two")
-	case capability.Key(c.Key).Kind() == capability.KindEvent:
+	case capability.Key(c.Key).Is(capability.KindEvent):
 		return failure(protocol.CodeInvalid, "", c.Key+": an event has one payload: give it as the input, not as a request stream")
 	}
 	return nil
@@ -210,11 +210,11 @@ func (h *Host) callOn(ctx context.Context, who *handle, c *protocol.Call, l limi
 			"plugin %s has %d calls in flight, its limit: try again later, or raise airi-host.limits.pendingCalls", who.Plugin, who.pending()))
 	}
 	defer who.callOver()
-	wait := time.Until(l.at)
+	now := time.Now()
 	switch {
 	case ctx.Err() != nil:
 		return nil, gaveUp(ctx, who.Plugin, notCalled(c, who), l)
-	case wait <= 0:
+	case !now.Before(l.at):
 		return nil, tooLate(who.Plugin, notCalled(c, who), l)
 	}
 	link := who.through()
@@ -228,7 +228,7 @@ func (h *Host) callOn(ctx context.Context, who *handle, c *protocol.Call, l limi
 	case local:
 		return h.throughPort(ctx, to, n.own(c, l), l)
 	}
-	return h.throughPeer(ctx, who, c, n, l, wait)
+	return h.throughPeer(ctx, who, c, n, l, now)
 }
 
 // tally is what is known of a call that is counted.

@@ -21,7 +21,8 @@ const (
 )
 
 const (
-	// leadTime is how long a caller receives before it leaves that to the reader.
+	// leadTime is how long a caller receives before it leaves that to the reader, twice if
+	// the first that comes is something else.
 	leadTime = time.Millisecond
 	// standByTime is how long the reader stands by without a caller: what the peer
 	// says of its own accord may wait for as long.
@@ -108,12 +109,20 @@ func (p *peer) takeTurn() bool {
 // lead receives until the call is over, for a short time. The end of the connection
 // is left for the reader to meet.
 func (p *peer) lead(c *call) {
-	for until := time.Now().Add(leadTime); !c.over.Load() && !p.gate.isFull(); {
-		record, err := p.waiter.RecvWithin(time.Until(until))
+	var until time.Time // is zero while nothing has come, since it costs to look at the clock
+	for left := leadTime; !c.over.Load() && !p.gate.isFull(); {
+		record, err := p.waiter.RecvWithin(left)
 		if err != nil {
 			break
 		}
 		p.receive(record)
+		if c.over.Load() {
+			break
+		}
+		if until.IsZero() {
+			until = time.Now().Add(leadTime)
+		}
+		left = time.Until(until)
 	}
 	p.giveTurn(c)
 }

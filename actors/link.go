@@ -45,6 +45,8 @@ type call struct {
 	protocol.Call
 	// id is the peer's number for it; 0 at a port.
 	id protocol.CallID
+	// began is when it was made, of one through a peer; zero where nobody looked.
+	began time.Time
 	// ctx is what a port's handler gets; it ends when the caller stops waiting.
 	ctx context.Context
 	// done gets a word when the call is over; its answer is there by then.

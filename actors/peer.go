@@ -54,8 +54,10 @@ type peer struct {
 	turns    uint64
 	answered int
 	patience int
-	// more tells that whoever receives has the next record already.
-	more bool
+	// more tells that whoever receives has the next record already, arrived when the
+	// last one came that it had to wait for.
+	more    bool
+	arrived time.Time
 	// gathered is how many bytes wait to be sent with the next frame.
 	gathered int
 	driver   protocol.Driver
@@ -192,7 +194,7 @@ func (p *peer) begin(c *call) (leads bool) {
 	c.id = p.nextID
 	p.calls[c.id] = c
 	c.unheard = c.Feed != nil
-	p.ask(protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil})
+	p.ask(c)
 	if c.stream != nil {
 		p.recall()
 		return false
@@ -201,19 +203,29 @@ func (p *peer) begin(c *call) (leads bool) {
 }
 
 // ask gives the driver a call, by pointer if it can.
-func (p *peer) ask(in protocol.Invoke) {
+func (p *peer) ask(c *call) {
 	if p.lent == nil {
-		p.step(in)
+		p.step(c.asInvoke())
 		return
 	}
-	p.lent.call = in
+	p.lent.at = c.began
+	if c.began.IsZero() {
+		p.lent.at = time.Now()
+	}
+	p.lent.call = c.asInvoke()
 	p.step(&p.lent.call)
 	p.lent.call = protocol.Invoke{}
 }
 
-// lent is the call that is being made, and the message that has come.
+// asInvoke is the call as a driver gets it.
+func (c *call) asInvoke() protocol.Invoke {
+	return protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil}
+}
+
+// lent is the call that is being made, and when, and the message that has come.
 type lent struct {
 	call    protocol.Invoke
+	at      time.Time
 	message protocol.Received
 }
 
@@ -346,7 +358,9 @@ func (p *peer) read() {
 			return
 		}
 		p.receive(record)
-		p.gate.wait()
+		if p.gate.wait() {
+			p.rested()
+		}
 		p.standBy()
 	}
 }

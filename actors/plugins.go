@@ -112,7 +112,7 @@ func (h *Host) publishes(who *handle, c protocol.Call) bool {
 		s = h.service(c.Key)
 	}
 	if s == nil {
-		return capability.Key(c.Key).Kind() == capability.KindEvent
+		return capability.Key(c.Key).Is(capability.KindEvent)
 	}
 	_, ok := s.(protocol.PublishingService)
 	return ok

@@ -1,6 +1,10 @@
 package actors
 
-import "github.com/airi-host/airi-host/protocol"
+import (
+	"time"
+
+	"github.com/airi-host/airi-host/protocol"
+)
 
 // What comes from a peer goes to its driver, whoever receives it.
 
@@ -31,12 +35,22 @@ func (p *peer) receive(record []byte) {
 func (p *peer) take(m protocol.Message) (crowd *backlog) {
 	p.lock()
 	defer p.unlock()
+	if !p.more {
+		p.arrived = time.Now()
+	}
 	p.more = p.waiter != nil && p.waiter.Ready() && !p.gate.isFull()
 	if m != nil {
 		p.hear(m)
 	}
 	crowd, p.crowd = p.crowd, nil
 	return crowd
+}
+
+// rested tells that the reader has waited, so that what it has is not from this moment.
+func (p *peer) rested() {
+	p.lock()
+	defer p.unlock()
+	p.more = false
 }
 
 // hear gives the driver a message, by pointer if it can.

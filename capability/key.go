@@ -72,6 +72,12 @@ func (k Key) Kind() Kind {
 	}
 }
 
+// Is tells whether the kind is that one.
+func (k Key) Is(kind Kind) bool {
+	n := len(kind)
+	return len(k) > n && k[n] == ':' && Kind(k[:n]) == kind
+}
+
 // Name returns what follows the kind, or the whole key where there is no kind.
 func (k Key) Name() string {
 	if kind := k.Kind(); kind != "" {
@@ -85,6 +91,8 @@ func (k Key) Name() string {
 // it has a kind.
 func (k Key) Validate() error {
 	switch {
+	case k.isPlain():
+		return nil
 	case k == "":
 		return errors.New(`a capability's key is empty: expected "<kind>:<name>", e.g. "tool:greet"`)
 	case len(k) > MaxKey:
@@ -100,5 +108,22 @@ func (k Key) Validate() error {
 	}
 	return nil
 }
+
+// isPlain tells that the key is short, and printable ASCII without a space, and that it does
+// not end with a kind: most are, and there is nothing else to look for.
+func (k Key) isPlain() bool {
+	if len(k) == 0 || len(k) > plainKey || k[len(k)-1] == ':' {
+		return false
+	}
+	for i := range len(k) {
+		if k[i] <= ' ' || k[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// plainKey is how long a key is, at most, that is looked at byte by byte first.
+const plainKey = 64
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -225,6 +225,9 @@ func (f *frame) move(data []byte) { f.data = data }
 
 // message is what the frame says.
 func (f *frame) message() protocol.Message {
+	if string(f.get(inType)) == `"`+typeRPCResult+`"` { // as almost all are
+		return f.result(false)
+	}
 	t := f.ofType()
 	switch string(t) {
 	case typeAnnounce, typeDynamic:
@@ -244,10 +247,7 @@ func (f *frame) message() protocol.Message {
 			StreamReply: string(f.get(inStreamReply)) == "true", Within: f.get(inWithin),
 		}
 	case typeRPCResult, typeHostResult:
-		return Result{
-			FromHost: string(t) == typeHostResult, RequestID: f.get(inRequestID), OK: f.get(inOK),
-			Payload: f.get(inPayload), Error: f.get(inError), StreamID: f.get(inStreamID),
-		}
+		return f.result(string(t) == typeHostResult)
 	case typeCallback:
 		return Callback{ID: f.get(inCallbackID), Payload: f.get(inPayload)}
 	case typeEvent:
@@ -258,6 +258,13 @@ func (f *frame) message() protocol.Message {
 		return StreamEnd{StreamID: f.get(inStreamID), Value: f.get(inValue), Error: f.get(inError)}
 	default:
 		return Other{Type: protocol.Clip(string(t)), Text: excerpt(f.data)}
+	}
+}
+
+func (f *frame) result(fromHost bool) Result {
+	return Result{
+		FromHost: fromHost, RequestID: f.get(inRequestID), OK: f.get(inOK),
+		Payload: f.get(inPayload), Error: f.get(inError), StreamID: f.get(inStreamID),
 	}
 }
 

@@ -118,28 +118,39 @@ func (w *wire) yield() {
 }
 
 // ready waits until a read would return at once, or for d, rounded up to
-// milliseconds, and tells whether it would. Signals do not shorten the wait.
+// milliseconds, and tells whether it would. Signals do not shorten the wait; the first one
+// begins it anew.
 func (w *wire) ready(d time.Duration) bool {
 	if !w.acquire() {
 		return true
 	}
 	defer w.release()
-	deadline := time.Now().Add(d)
-	for !w.givenUp.Load() {
-		fds := [...]unix.PollFd{
-			{Fd: int32(w.fd), Events: unix.POLLIN},
-			{Fd: int32(w.wakeRead), Events: unix.POLLIN},
-		}
+	fds := [...]unix.PollFd{
+		{Fd: int32(w.fd), Events: unix.POLLIN},
+		{Fd: int32(w.wakeRead), Events: unix.POLLIN},
+	}
+	watched := fds[:]
+	if d <= soon {
+		watched = fds[:1]
+	}
+	var deadline time.Time // is zero while there was no signal, since it costs to look at the clock
+	for left := d; !w.givenUp.Load(); left = time.Until(deadline) {
 		const up = time.Millisecond - 1
-		n, err := unix.Poll(fds[:], int((max(time.Until(deadline), 0)+up)/time.Millisecond))
-		if errors.Is(err, syscall.EINTR) {
-			continue
+		n, err := unix.Poll(watched, int((max(left, 0)+up)/time.Millisecond))
+		if !errors.Is(err, syscall.EINTR) {
+			w.drained = n == 0 || err != nil
+			return !w.drained
 		}
-		w.drained = n == 0 || err != nil
-		return !w.drained
+		if deadline.IsZero() {
+			deadline = time.Now().Add(d)
+		}
 	}
 	return true
 }
+
+// soon is how long a wait may be that nobody ends by waking the reader: its end is near,
+// and to watch a second pipe costs a tenth of a call.
+const soon = 2 * time.Millisecond
 
 // held tells whether somebody still has the worker's end of the pipe. It waits
 // until nobody has, or for d.
