@@ -79,6 +79,9 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 	switch e := effect.(type) {
 	case protocol.Send:
 		p.send(e.Message, cause)
+	case *protocol.Complete:
+		p.complete(*e, cause)
+		*e = protocol.Complete{} // it may be long
 	case protocol.Complete:
 		p.complete(e, cause)
 	case protocol.Progress:

@@ -30,16 +30,16 @@ func (h *Host) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, er
 	if err := h.alive(); err != nil {
 		return nil, err
 	}
-	return h.invoke(ctx, c)
+	return h.invoke(ctx, &c)
 }
 
 // invoke is Invoke for plugins, which may call each other while the host shuts
 // down.
-func (h *Host) invoke(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+func (h *Host) invoke(ctx context.Context, c *protocol.Call) (json.RawMessage, error) {
 	if s := h.runner(c); s != nil {
-		return h.throughRunner(ctx, s, c)
+		return h.throughRunner(ctx, s, *c)
 	}
-	return h.followed(ctx, &c)
+	return h.followed(ctx, c)
 }
 
 // followed makes a call as a part of a trace, if there is one, past who runs jobs.

@@ -30,7 +30,7 @@ func (h *Host) InvokeOwner(ctx context.Context, c protocol.Call) (json.RawMessag
 }
 
 // runner is who runs the job that a call is for; nil if it is for none, or the owner does.
-func (h *Host) runner(c protocol.Call) protocol.Service {
+func (h *Host) runner(c *protocol.Call) protocol.Service {
 	s := h.jobs.Load()
 	if s == nil || !capability.Key(c.Key).Is(capability.KindJob) {
 		return nil

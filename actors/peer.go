@@ -39,6 +39,9 @@ type peer struct {
 	// gatherer is conn, if that can send several frames at once; behind counts those
 	// who wait for the lock, which is taken by lock and given back by unlock.
 	gatherer transport.Gatherer
+	// appender is codec, if that appends; messages are what whoever receives has read.
+	appender protocol.Appender
+	messages []protocol.Message
 	// waiter is conn, if callers can receive their answers themselves; resume tells
 	// the reader that it is its turn again.
 	waiter transport.Waiter
@@ -121,6 +124,7 @@ func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *pee
 	}
 	p.gatherer, _ = conn.(transport.Gatherer)
 	p.waiter, _ = conn.(transport.Waiter)
+	p.appender, _ = p.codec.(protocol.Appender)
 	if limited, ok := conn.(transport.Limited); ok {
 		p.limit = limited.MaxRecord()
 	}
@@ -205,21 +209,17 @@ func (p *peer) begin(c *call) (leads bool) {
 // ask gives the driver a call, by pointer if it can.
 func (p *peer) ask(c *call) {
 	if p.lent == nil {
-		p.step(c.asInvoke())
+		p.step(protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil})
 		return
 	}
 	p.lent.at = c.began
 	if c.began.IsZero() {
 		p.lent.at = time.Now()
 	}
-	p.lent.call = c.asInvoke()
-	p.step(&p.lent.call)
-	p.lent.call = protocol.Invoke{}
-}
-
-// asInvoke is the call as a driver gets it.
-func (c *call) asInvoke() protocol.Invoke {
-	return protocol.Invoke{ID: c.id, Call: c.Call, Follows: c.Progress != nil, Feeds: c.Feed != nil}
+	in := &p.lent.call
+	in.ID, in.Call, in.Follows, in.Feeds = c.id, c.Call, c.Progress != nil, c.Feed != nil
+	p.step(in)
+	*in = protocol.Invoke{}
 }
 
 // lent is the call that is being made, and when, and the message that has come.

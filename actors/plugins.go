@@ -24,7 +24,7 @@ func (p plugins) Invoke(ctx context.Context, c protocol.Call) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	return p.host.invoke(ctx, c)
+	return p.host.invoke(ctx, &c)
 }
 
 func (p plugins) Publish(ctx context.Context, c protocol.Call) error {
@@ -84,7 +84,7 @@ func (h *Host) serve(ctx context.Context, who *handle, c protocol.Call) (json.Ra
 			return nil, err
 		}
 	}
-	return h.invoke(ctx, c)
+	return h.invoke(ctx, &c)
 }
 
 // quick answers a call of a method of a plugin's own wire, if that can be done at once.

@@ -10,11 +10,7 @@ import (
 
 // receive hands a record's messages to the driver.
 func (p *peer) receive(record []byte) {
-	var messages []protocol.Message
-	err := contain(func() (err error) {
-		messages, err = p.codec.Decode(record)
-		return err
-	})
+	messages, err := p.decode(record)
 	p.host.logPanic(p.h, err)
 	if err != nil {
 		p.host.drop(p.h, "bad-frame", err.Error(), 1)
@@ -22,13 +18,33 @@ func (p *peer) receive(record []byte) {
 	if len(messages) == 0 {
 		p.take(nil)
 	}
-	for _, m := range messages {
+	for i, m := range messages {
 		p.host.publishWire(p.h, true, m)
+		messages[i] = nil
 		if crowd := p.take(m); crowd != nil && crowd.isCrowded() {
 			crowd.giveWay()
 		}
 	}
 }
+
+// decode reads a record; what it says is good until the next one.
+func (p *peer) decode(record []byte) (messages []protocol.Message, err error) {
+	err = contain(func() (err error) {
+		if p.appender == nil {
+			messages, err = p.codec.Decode(record)
+			return err
+		}
+		messages, err = p.appender.AppendDecode(p.messages[:0], record)
+		if cap(messages) <= keptMessages {
+			p.messages = messages
+		}
+		return err
+	})
+	return messages, err
+}
+
+// keptMessages is how long a list is, at most, that is kept for the next record's messages.
+const keptMessages = 16
 
 // take gives the driver a message, or nothing, and notes whether there is more.
 // It returns where an item of a stream was put, if one was.

@@ -39,6 +39,14 @@ type Codec interface {
 	Encode(dst []byte, m Message) ([]byte, error)
 }
 
+// Appender is a Codec that appends what it reads, so that no list has to be made for each
+// record.
+type Appender interface {
+	Codec
+	// AppendDecode is Decode, with dst in front.
+	AppendDecode(dst []Message, record []byte) ([]Message, error)
+}
+
 // Message is one frame of a wire, in its own dialect's type.
 type Message any
 
@@ -52,7 +60,8 @@ type Driver interface {
 // Borrower is a Driver whose Step takes a *Invoke as well as an Invoke, and a *Received as
 // well as a Received. What it points to is the driver's until the step is over and its
 // effects are carried out; so no copy of each call and of each message has to be made on
-// the heap.
+// the heap. After a *Received it may answer with a *Complete, which whoever carries it out
+// empties: it is the driver's again at the next step.
 type Borrower interface {
 	Driver
 	// Borrows does nothing; to have it is the promise.

@@ -285,7 +285,18 @@ func (d *driver) completed(n uint64, c *call, result json.RawMessage, err error,
 	if err != nil {
 		result = nil
 	}
-	return append(out, protocol.Complete{ID: c.id, Result: result, Err: err})
+	if !d.done.lends {
+		return append(out, protocol.Complete{ID: c.id, Result: result, Err: err})
+	}
+	d.done.Complete = protocol.Complete{ID: c.id, Result: result, Err: err}
+	return append(out, &d.done.Complete)
+}
+
+// completion is the effect that completes a call. It is written over by the next one, where
+// lends tells that whoever runs the driver lends it what comes, too.
+type completion struct {
+	protocol.Complete
+	lends bool
 }
 
 // callback takes what an action says while it runs.

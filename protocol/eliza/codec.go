@@ -12,18 +12,23 @@ import (
 // codec reads and writes one typed message a line, for either end.
 type codec struct{}
 
-var _ protocol.Codec = codec{}
+var _ protocol.Appender = codec{}
 
 // Decode reads one line. It never fails: a line that is no frame is an [Unreadable],
 // and a blank one is nothing at all. Bytes that are no UTF-8 are read as U+FFFD, as
 // the runtimes of workers do.
 func (codec) Decode(record []byte) ([]protocol.Message, error) {
+	return codec{}.AppendDecode(nil, record)
+}
+
+// AppendDecode is Decode; see protocol.Appender.
+func (codec) AppendDecode(dst []protocol.Message, record []byte) ([]protocol.Message, error) {
 	line := record
 	if !isTrimmed(line) {
 		line = bytes.TrimFunc(record, protocol.IsBlank)
 	}
 	if len(line) == 0 {
-		return nil, nil
+		return dst, nil
 	}
 	var f frame
 	end, why := f.read(line)
@@ -36,10 +41,10 @@ func (codec) Decode(record []byte) ([]protocol.Message, error) {
 		why = "more behind the object"
 	}
 	if why != "" {
-		return []protocol.Message{Unreadable{Why: why, Text: protocol.StrayText(line), Fault: fault(line)}}, nil
+		return append(dst, Unreadable{Why: why, Text: protocol.StrayText(line), Fault: fault(line)}), nil
 	}
 	f.move(bytes.Clone(line))
-	return []protocol.Message{f.message()}, nil
+	return append(dst, f.message()), nil
 }
 
 // isTrimmed tells that a line begins and ends as a frame does.

@@ -55,8 +55,9 @@ type driver struct {
 	// are calls that are over.
 	callbacks map[string]*call
 	free      []*call
-	// out is what the last call was sent with.
-	out outgoing
+	// out is what the last call was sent with, done what the last one was completed with.
+	out  outgoing
+	done completion
 	// streams are the numbers of calls whose answers come in parts.
 	streams map[string]uint64
 
@@ -114,7 +115,10 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 	}
 	switch in := in.(type) {
 	case *protocol.Received:
-		return d.received(now, in.Message, out)
+		d.done.lends = true
+		out = d.received(now, in.Message, out)
+		d.done.lends = false
+		return out
 	case protocol.Received:
 		return d.received(now, in.Message, out)
 	case protocol.Run:

@@ -22,7 +22,7 @@ type call struct {
 
 // invoke sends a call. Its invocation lives until it is answered or cancelled,
 // however long that takes.
-func (d *driver) invoke(now time.Time, in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
+func (d *driver) invoke(now time.Time, in *protocol.Invoke, out []protocol.Effect) []protocol.Effect {
 	o, err := d.outgoing(now, in.Call)
 	switch {
 	case err != nil:

@@ -13,14 +13,19 @@ import (
 // codec reads and writes one JSON-RPC 2.0 frame a line, for either end.
 type codec struct{}
 
-var _ protocol.Codec = codec{}
+var _ protocol.Appender = codec{}
 
 // Decode reads one line as both peers read it. It never fails: a line that is no
 // frame is an [Unreadable], and a blank one is nothing at all.
 func (codec) Decode(record []byte) ([]protocol.Message, error) {
+	return codec{}.AppendDecode(nil, record)
+}
+
+// AppendDecode is Decode; see protocol.Appender.
+func (codec) AppendDecode(dst []protocol.Message, record []byte) ([]protocol.Message, error) {
 	line := bytes.TrimFunc(record, protocol.IsBlank)
 	if len(line) == 0 {
-		return nil, nil
+		return dst, nil
 	}
 	e, why := readLine(line)
 	if e.high && !utf8.Valid(line) {
@@ -29,10 +34,10 @@ func (codec) Decode(record []byte) ([]protocol.Message, error) {
 		e, why = readLine(line)
 	}
 	if why != "" {
-		return []protocol.Message{Unreadable{Why: why, Text: protocol.StrayText(line), Fault: fault(line)}}, nil
+		return append(dst, Unreadable{Why: why, Text: protocol.StrayText(line), Fault: fault(line)}), nil
 	}
 	e.data = bytes.Clone(line)
-	return []protocol.Message{e.message()}, nil
+	return append(dst, e.message()), nil
 }
 
 // readLine reads the one frame on a line; why is the SDK's reason if there is none.

@@ -153,9 +153,9 @@ func (d *driver) Step(now time.Time, in protocol.Input, out []protocol.Effect) [
 	case protocol.Emit:
 		return d.emit(now, in, out)
 	case *protocol.Invoke:
-		return d.invoke(now, *in, out)
-	case protocol.Invoke:
 		return d.invoke(now, in, out)
+	case protocol.Invoke:
+		return d.invoke(now, &in, out)
 	case protocol.Cancel:
 		return d.cancel(in, out)
 	case protocol.Reply:

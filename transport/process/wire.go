@@ -130,7 +130,7 @@ func (w *wire) ready(d time.Duration) bool {
 		{Fd: int32(w.wakeRead), Events: unix.POLLIN},
 	}
 	watched := fds[:]
-	if d <= soon {
+	if d <= shortWait {
 		watched = fds[:1]
 	}
 	var deadline time.Time // is zero while there was no signal, since it costs to look at the clock
@@ -148,9 +148,9 @@ func (w *wire) ready(d time.Duration) bool {
 	return true
 }
 
-// soon is how long a wait may be that nobody ends by waking the reader: its end is near,
+// shortWait is how long a wait may be that nobody ends by waking the reader: its end is near,
 // and to watch a second pipe costs a tenth of a call.
-const soon = 2 * time.Millisecond
+const shortWait = 2 * time.Millisecond
 
 // held tells whether somebody still has the worker's end of the pipe. It waits
 // until nobody has, or for d.
