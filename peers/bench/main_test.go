@@ -53,8 +53,8 @@ func TestCommand_comparesWithTheRealHost(t *testing.T) {
 		require.Positive(t, r.PerSecond, "%s", line)
 		require.Positive(t, r.CPURatio, "%s", line)
 	}
-	require.Equal(t, map[string]int{"paperclip": 6, "airi-host": 10, "bare loop": 10}, hosts)
-	require.Len(t, loads, 7)
+	require.Equal(t, map[string]int{"paperclip": 8, "airi-host": 12, "bare loop": 10}, hosts)
+	require.Len(t, loads, 9)
 }
 
 func TestCommand_comparesAModuleWithABareLoop(t *testing.T) {
