@@ -140,5 +140,6 @@ func (h *Host) timeoutsOf(m *manifest.Manifest, now *bounds) Timeouts {
 		Call:         orDefault(own.Call, usual.Call),
 		Idle:         orDefault(own.Idle, usual.Idle),
 		Capabilities: orDefault(own.Capabilities, usual.Capabilities),
+		RouteExit:    usual.RouteExit,
 	}
 }

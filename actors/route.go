@@ -304,7 +304,7 @@ func (r *Route) onExited(e protocol.Exit) {
 	r.fire(lifecycle.RoutePeerEnded)
 	r.exit, r.hasExit = e, true
 	r.settle(nil)
-	r.linger = time.AfterFunc(r.peer.h.bounds.timeouts.RouteExit, r.end)
+	r.linger = time.AfterFunc(r.peer.h.timeouts.RouteExit, r.end)
 }
 
 func (r *Route) onEnded(err error) {
