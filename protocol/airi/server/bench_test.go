@@ -12,7 +12,7 @@ func crowded(peers int) *Server {
 	for i := range peers {
 		c := Conn(i + 1)
 		s.Step(protocolNow, Opened{c, fmt.Sprint("peer-", i)})
-		s.Step(protocolNow, Received{c, []byte(byExtension(fmt.Sprint("module-", i), "plugin", fmt.Sprint("instance-", i)))})
+		s.Step(protocolNow, Receive(c, []byte(byExtension(fmt.Sprint("module-", i), "plugin", fmt.Sprint("instance-", i)))))
 	}
 	return s
 }
@@ -24,7 +24,7 @@ func BenchmarkServer_oneToOne(b *testing.B) {
 			frame := []byte(`{"json":` + event("x:y", `{"text":"`+strings.Repeat("x", 200)+`"}`, `,"route":{"destinations":["module:module-1"]}`) + `}`)
 			b.ReportAllocs()
 			for b.Loop() {
-				s.Step(protocolNow, Received{1, frame})
+				s.Step(protocolNow, Receive(1, frame))
 			}
 		})
 	}
@@ -35,7 +35,7 @@ func BenchmarkServer_toHundred(b *testing.B) {
 	frame := []byte(event("x:y", `{"text":"`+strings.Repeat("x", 200)+`"}`, ""))
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Step(protocolNow, Received{1, frame})
+		s.Step(protocolNow, Receive(1, frame))
 	}
 }
 
@@ -46,7 +46,7 @@ func BenchmarkServer_join(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		c := Conn(1000 + i)
 		s.Step(protocolNow, Opened{c, "peer"})
-		s.Step(protocolNow, Received{c, announce})
+		s.Step(protocolNow, Receive(c, announce))
 		s.Step(protocolNow, Ended{Conn: c})
 	}
 }

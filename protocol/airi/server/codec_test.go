@@ -179,7 +179,7 @@ func FuzzServer(f *testing.F) {
 			}
 			r.say("b", byExtension("m", "p", "1"))
 			for _, name := range []string{"a", "b", "a"} {
-				for _, e := range r.server.Step(r.now, Received{r.conns[name], record}) {
+				for _, e := range r.server.Step(r.now, Receive(r.conns[name], record)) {
 					wantSound(t, e)
 				}
 			}

@@ -15,7 +15,7 @@
 // goroutines at once. A use:
 //
 //	s := server.New(server.Options{Verify: verify})
-//	for _, e := range s.Step(now, server.Received{Conn: 7, Frame: frame}) {
+//	for _, e := range s.Step(now, server.Receive(7, record)) {
 //		switch e := e.(type) {
 //		case server.Send:
 //			for _, c := range e.To {

@@ -20,11 +20,19 @@ type Opened struct {
 	Peer string
 }
 
-// Received is a text frame, or a binary one, that a connection sent. The frame belongs to
-// the server from then on.
+// Received is a text frame, or a binary one, that a connection sent: what [Decode] made of
+// it, which may be done before anybody waits for the server. The record belongs to the
+// server from then on.
 type Received struct {
 	Conn  Conn
-	Frame []byte
+	Frame Frame
+	Err   error
+}
+
+// Receive decodes a record.
+func Receive(c Conn, record []byte) Received {
+	f, err := Decode(record)
+	return Received{c, f, err}
 }
 
 // Ended is a connection that is over, whoever closed it. Of one that the server closed

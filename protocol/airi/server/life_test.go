@@ -139,7 +139,7 @@ func TestServer_repeatsAnnouncementsAsTheyCame(t *testing.T) {
 	r.facts = nil
 	frame := `{"json":{"type":"extension:module:announce","data":{"name":"m","identity":{"id":"1","extension":{"id":"p"},"labels":null},"configSchema":null,"possibleEvents":["x:y",7],"dependencies":[{"role":"r"}],"since":"2026-01-01T00:00:00.000Z"},"metadata":{"source":null,"event":{"id":"e","parentId":null}}},` +
 		`"meta":{"values":{"data.identity.labels":["undefined"],"data.configSchema":["undefined"],"data.since":["Date"],"metadata.event.parentId":["undefined"]},"v":1}}`
-	effects := r.step(Received{r.conns["a"], []byte(frame)})
+	effects := r.step(Receive(r.conns["a"], []byte(frame)))
 	var echo string
 	for _, e := range effects {
 		if s, ok := e.(Send); ok && len(s.To) == 1 && s.To[0] == 1 {

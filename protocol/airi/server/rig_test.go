@@ -43,7 +43,7 @@ func (r *rig) open(name string) {
 	r.step(Opened{c, "peer-" + name})
 }
 
-func (r *rig) say(name, frame string) { r.step(Received{r.conns[name], []byte(frame)}) }
+func (r *rig) say(name, frame string) { r.step(Receive(r.conns[name], []byte(frame))) }
 
 func (r *rig) end(name string) { r.step(Ended{Conn: r.conns[name]}) }
 

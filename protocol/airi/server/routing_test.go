@@ -284,7 +284,7 @@ func TestServer_keepsTheBytesOfWhatItPassesOn(t *testing.T) {
 		s := New(Options{})
 		s.Step(protocolNow, Opened{1, "p1"})
 		s.Step(protocolNow, Opened{2, "p2"})
-		effects := s.Step(protocolNow, Received{1, []byte(sent)})
+		effects := s.Step(protocolNow, Receive(1, []byte(sent)))
 		require.Equal(t, Send{[]Conn{2}, []byte(want)}, effects[0])
 		require.IsType(t, Routed{}, effects[1])
 	}

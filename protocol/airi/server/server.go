@@ -112,7 +112,7 @@ func (s *Server) Step(now time.Time, in Input) []Effect {
 		s.open(in)
 	case Received:
 		if c := s.conns[in.Conn]; c != nil {
-			s.receive(c, in.Frame)
+			s.receive(c, in)
 		}
 	case Ended:
 		if c := s.conns[in.Conn]; c != nil {
@@ -175,11 +175,11 @@ func (s *Server) open(in Opened) {
 	s.add(Authenticated{Conn: c.id})
 }
 
-// receive reads a frame. Everything that is one is a sign of life.
-func (s *Server) receive(c *conn, record []byte) {
-	f, err := Decode(record)
-	if err != nil {
-		s.refuse(c, err.Error(), nil)
+// receive takes a frame. Everything that is one is a sign of life.
+func (s *Server) receive(c *conn, in Received) {
+	f := in.Frame
+	if in.Err != nil {
+		s.refuse(c, in.Err.Error(), nil)
 		s.drop(c, DroppedMalformed)
 		return
 	}

@@ -286,3 +286,29 @@ func TestServer_shutdownEndsEverything(t *testing.T) {
 	r.open("c")
 	require.Empty(t, r.told)
 }
+
+// A timer may have fired already when it is stopped.
+func TestServer_timersThatNobodyWaitsForChangeNothing(t *testing.T) {
+	r := newRig(t, Options{Verify: tokens})
+	r.open("a")
+	r.say("a", event("module:authenticate", `{"token":"token-1"}`, ""))
+	r.say("a", byModule("m", "p", "1"))
+	r.took()
+	clear(r.told)
+	for _, timer := range []Timer{
+		{Kind: TimerAuthentication, Conn: 1}, {Kind: TimerAuthentication, Conn: 9},
+		{Kind: TimerGrace, Session: 1}, {Kind: TimerGrace, Session: 9}, {Kind: TimerSync}, {},
+	} {
+		require.Empty(t, r.step(Fired{timer}), "%+v", timer)
+	}
+	require.Empty(t, r.told)
+	r.step(Opened{1, "again"})
+	r.step(Receive(9, []byte(`x`)))
+	r.step(Ended{Conn: 9})
+	require.Empty(t, r.told)
+	require.Len(t, r.server.order, 1)
+}
+
+func TestGeneration_hasAName(t *testing.T) {
+	require.Equal(t, "undecided modules extensions", fmt.Sprint(Undecided, " ", Modules, " ", Extensions))
+}
