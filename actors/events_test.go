@@ -40,6 +40,8 @@ func oneOfEach() []Event {
 			Origin: of, Ecosystem: "airi", Key: "tool:a", Caller: "other", Scope: "acme", Took: time.Millisecond, Code: "peer", At: at,
 			Chain: []protocol.Link{{Key: "action:B"}, {Caller: "other", Ecosystem: "eliza", Key: "tool:a"}},
 		},
+		Streamed{Origin: of, What: StreamItem, Channel: "logs", Scope: "acme", Item: []byte(`{"secret":1}`), At: at},
+		Streamed{Origin: of, What: StreamClosed, Channel: "logs", Scope: "acme", Lost: true, At: at},
 		Wire{Origin: of, FromPlugin: true, Message: "secret", Phase: lifecycle.Ready, At: at},
 	}
 }
