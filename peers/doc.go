@@ -21,7 +21,7 @@
 // manager imports besides (its server's logger, and in one release a constant of an
 // adapter) is a file below stand-ins. [Paperclip] is release 2026.824.1, against which
 // this host was written, [Paperclip916] is 2026.916.1; [EventaA14], [EventaB11] and
-// [EventaB14] are releases of Eventa. [BunRuntime] is a program; [Bun] is the folder that it
+// [EventaB14] are releases of Eventa. [AIRISDK] is AIRI's published websocket client. [BunRuntime] is a program; [Bun] is the folder that it
 // is in, to be put on PATH.
 //
 // # Where it is kept

@@ -22,6 +22,8 @@ const (
 	EventaA14 = "eventa-a14"
 	EventaB11 = "eventa-b11"
 	EventaB14 = "eventa-b14"
+	// AIRISDK is AIRI's published websocket client, 0.8.4, the superjson that it brings, and ws.
+	AIRISDK = "airi-sdk"
 	// BunRuntime is Bun 1.4.5, in which elizaOS runs its workers.
 	BunRuntime = "bun"
 )

@@ -18,7 +18,7 @@ func TestSets_nameNoRegistry(t *testing.T) {
 		require.Contains(t, string(text), `"integrity"`)
 		require.Len(t, s.archives, 2)
 	}
-	for _, name := range []string{EventaA14, EventaB11, EventaB14, BunRuntime} {
+	for _, name := range []string{EventaA14, EventaB11, EventaB14, AIRISDK, BunRuntime} {
 		s, err := openSet(name)
 		require.NoError(t, err)
 		text, err := fs.ReadFile(s.files, "package-lock.json")

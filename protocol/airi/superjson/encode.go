@@ -1,6 +1,7 @@
 package superjson
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,6 +87,7 @@ func (w *writer) value(v any, path []string) (annotation, error) {
 	w.open[v] = true
 	from := len(w.dst)
 	a, err := w.container(v, path)
+	slices.SortStableFunc(a.inner, func(x, y entry) int { return order(x.path, y.path) })
 	delete(w.open, v)
 	w.spans[v] = span{from, len(w.dst), a}
 	return a, err
@@ -245,6 +247,27 @@ func (w *writer) within(a *annotation, segment string, v any, path []string) err
 	return nil
 }
 
+// order is that of the keys of an object in JavaScript: those that are indices come first,
+// by size; all others stand as they came.
+func order(a, b string) int {
+	x, isX := index(a)
+	y, isY := index(b)
+	switch {
+	case isX && isY:
+		return cmp.Compare(x, y)
+	case isX:
+		return -1
+	case isY:
+		return 1
+	}
+	return 0
+}
+
+func index(key string) (uint64, bool) {
+	n, err := strconv.ParseUint(key, 10, 32)
+	return n, err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == key
+}
+
 var escaper = strings.NewReplacer(`\`, `\\`, `.`, `\.`)
 
 func escape(segment string) string { return escaper.Replace(segment) }
@@ -296,7 +319,7 @@ func (w *writer) entries(all []entry) {
 // equalities writes what stands in several places, the shortest path first.
 func (w *writer) equalities() bool {
 	var root []string
-	var others []byte
+	var others [][]string
 	for _, paths := range w.places {
 		if len(paths) < 2 {
 			continue
@@ -314,22 +337,37 @@ func (w *writer) equalities() bool {
 			root = texts[1:]
 			continue
 		}
-		if len(others) > 0 {
-			others = append(others, ',')
-		}
-		others = append(append(protocol.AppendText(others, texts[0]), ':'), list(texts[1:])...)
+		others = append(others, texts)
 	}
-	switch {
-	case root == nil && others == nil:
+	slices.SortStableFunc(others, func(a, b []string) int { return order(a[0], b[0]) })
+	if root == nil && others == nil {
 		return false
-	case root == nil:
-		w.dst = fmt.Appendf(w.dst, `"referentialEqualities":{%s},`, others)
-	case others == nil:
-		w.dst = fmt.Appendf(w.dst, `"referentialEqualities":[%s],`, list(root))
-	default:
-		w.dst = fmt.Appendf(w.dst, `"referentialEqualities":[%s,{%s}],`, list(root), others)
 	}
+	w.dst = append(w.dst, `"referentialEqualities":`...)
+	switch {
+	case root == nil:
+		w.others(others)
+	case others == nil:
+		w.dst = fmt.Appendf(w.dst, "[%s]", list(root))
+	default:
+		w.dst = fmt.Appendf(w.dst, "[%s,", list(root))
+		w.others(others)
+		w.dst = append(w.dst, ']')
+	}
+	w.dst = append(w.dst, ',')
 	return true
+}
+
+func (w *writer) others(all [][]string) {
+	w.dst = append(w.dst, '{')
+	for i, texts := range all {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.text(texts[0])
+		w.dst = append(append(w.dst, ':'), list(texts[1:])...)
+	}
+	w.dst = append(w.dst, '}')
 }
 
 func list(texts []string) []byte {

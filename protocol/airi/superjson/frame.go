@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/airi-host/airi-host/protocol"
 )
 
-// ErrNotJSON tells that a text is no JSON value, or not one whose envelope is clear.
+// ErrNotJSON tells that a text is no JSON value in UTF-8, or not one whose envelope is clear.
 var ErrNotJSON = errors.New("the text is not JSON")
 
 // ErrPollutes tells that annotations name what all objects of JavaScript have in common.
@@ -33,7 +34,7 @@ type Frame struct {
 // an event beside it is lost. It fails with ErrNotJSON and ErrPollutes.
 func Read(text []byte) (Frame, error) {
 	s := protocol.Scanner{Data: text}
-	if !s.Whole() {
+	if !s.Whole() || s.High && !utf8.Valid(text) {
 		return Frame{}, ErrNotJSON
 	}
 	f := Frame{Text: text, JSON: text}

@@ -50,6 +50,7 @@ func TestRead_refuses(t *testing.T) {
 	}{
 		{``, ErrNotJSON},
 		{`ping`, ErrNotJSON},
+		{"{\"json\":{\"type\":\"\xff\"}}", ErrNotJSON},
 		{`{"json":{"type":"a"}`, ErrNotJSON},
 		{`{"json":{"type":"a"}}{}`, ErrNotJSON},
 		{`{"json":{"type":"a"},"json":{"type":"b"}}`, ErrNotJSON},
