@@ -41,7 +41,7 @@ func (s *Server) uiConfigure(c *conn, f Frame) {
 	if present(parts[3]) == nil {
 		config, meta = []byte("{}"), nil
 	}
-	s.sendTo([]Conn{m.conn.id}, configureFrame(config, f.metadata, meta))
+	s.sendTo([]Conn{m.conn.id}, s.configureFrame(config, f.metadata, meta))
 }
 
 // nameOf is the name that is meant where only an identity is given: a plugin's id, or the
@@ -54,13 +54,15 @@ func nameOf(identity []byte) string {
 	return id.Plugin
 }
 
-// configureFrame has the metadata of the request, as it was.
-func configureFrame(config, metadata, meta []byte) []byte {
-	out := append([]byte(`{"json":{"type":"module:configure","data":{"config":`), config...)
-	out = append(out, '}')
-	if metadata != nil {
-		out = append(append(out, `,"metadata":`...), metadata...)
+// configureFrame has the metadata of the request, as it was; of one that has none, the
+// server's own.
+func (s *Server) configureFrame(config, metadata, meta []byte) []byte {
+	data := append(append([]byte(`{"config":`), config...), '}')
+	if metadata == nil {
+		return s.make("module:configure", data, nil, meta)
 	}
+	out := append([]byte(`{"json":{"type":"module:configure","data":`), data...)
+	out = append(append(out, `,"metadata":`...), metadata...)
 	return closeWrapper(append(out, '}'), meta)
 }
 

@@ -154,3 +154,18 @@ func TestServer_repeatsAnnouncementsAsTheyCame(t *testing.T) {
 	require.Nil(t, m.ConfigSchema)
 	require.JSONEq(t, `[{"role":"r"}]`, string(m.Dependencies))
 }
+
+// Metadata of the request is kept; every frame of the server's has some.
+func TestServer_everyConfigurationHasMetadata(t *testing.T) {
+	r := newRig(t, Options{})
+	r.open("a")
+	r.say("a", byModule("m", "p", "1"))
+	for metadata, want := range map[string]string{
+		``:                 `module:configure {"config":{"k":1}}` + ourSource,
+		`,"metadata":null`: `module:configure {"config":{"k":1}}` + ourSource,
+		`,"metadata":{"event":{"id":7},"more":1}`: `module:configure {"config":{"k":1}} | {"metadata":{"event":{"id":7},"more":1}}`,
+	} {
+		r.say("a", `{"type":"ui:configure","data":{"moduleName":"m","config":{"k":1}}`+metadata+`}`)
+		require.Equal(t, want, r.last("a"))
+	}
+}

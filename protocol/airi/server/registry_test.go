@@ -70,7 +70,7 @@ func TestServer_joinsAreNotQuadratic(t *testing.T) {
 	}
 	for i := range peers {
 		frame := byModule(fmt.Sprint("module-", i), "a-plugin-of-some-length", fmt.Sprint("instance-", i))
-		count(s.Step(protocolNow, Receive(Conn(i + 1), []byte(frame))))
+		count(s.Step(protocolNow, Receive(Conn(i+1), []byte(frame))))
 	}
 	count(s.Step(protocolNow, Fired{Timer{Kind: TimerSync}}))
 	require.Less(t, bytes, 20<<20)

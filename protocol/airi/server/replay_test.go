@@ -55,7 +55,7 @@ var differs = map[string][]string{
 func TestServer_saysWhatTheReferenceServersSay(t *testing.T) {
 	for _, name := range recordings(t) {
 		t.Run(name, func(t *testing.T) {
-			want, got := replay(t, name)
+			want, got := replay(t, name, asItIs)
 			if rows := differs[name]; rows != nil {
 				require.NotEmpty(t, difference(want, got), "it is the same as the recording: strike its difference")
 				wantRows(t, rows)
@@ -252,9 +252,27 @@ func readOptions(t *testing.T, name string) (o Options) {
 	return o
 }
 
-// replay says to a server what the recorded clients said, and returns by connection what
-// the recorded server answered, and what this one does.
-func replay(t *testing.T, name string) (want, got map[string][]string) {
+func asItIs(frame string) string { return frame }
+
+// wrapped is the other form of a frame, where it has one.
+func wrapped(frame string) string {
+	if f, err := Decode([]byte(frame)); err != nil || f.wrapped || f.Control != "" {
+		return frame
+	}
+	return `{"json":` + frame + `,"meta":{"values":{"data.nothing":["undefined"]},"v":1}}`
+}
+
+func TestServer_bothFormsOfAFrameAreOne(t *testing.T) {
+	for _, name := range recordings(t) {
+		_, plain := replay(t, name, asItIs)
+		_, other := replay(t, name, wrapped)
+		require.Equal(t, plain, other, name)
+	}
+}
+
+// replay says to a server what the recorded clients said, in a form, and returns by
+// connection what the recorded server answered, and what this one does.
+func replay(t *testing.T, name string, form func(string) string) (want, got map[string][]string) {
 	t.Helper()
 	rows := readRows(t, name)
 	r := newRig(t, readOptions(t, name))
@@ -274,9 +292,9 @@ func replay(t *testing.T, name string) (want, got map[string][]string) {
 			want[row.Conn] = append(want[row.Conn], frameLine(t, []byte(*row.Text)))
 		case row.Text != nil:
 			r.until(answeredAt(t, rows[i:]))
-			r.say(row.Conn, *row.Text)
+			r.say(row.Conn, form(*row.Text))
 		case row.Event == "binary-frame": // was not recorded, but its way on was
-			r.say(row.Conn, *rows[i+1].Text)
+			r.say(row.Conn, form(*rows[i+1].Text))
 		case row.Event == "open":
 			r.open(row.Conn)
 			r.wait(time.Millisecond)

@@ -296,8 +296,12 @@ func TestServer_timersThatNobodyWaitsForChangeNothing(t *testing.T) {
 	r.took()
 	clear(r.told)
 	for _, timer := range []Timer{
-		{Kind: TimerAuthentication, Conn: 1}, {Kind: TimerAuthentication, Conn: 9},
-		{Kind: TimerGrace, Session: 1}, {Kind: TimerGrace, Session: 9}, {Kind: TimerSync}, {},
+		{Kind: TimerAuthentication, Conn: 1},
+		{Kind: TimerAuthentication, Conn: 9},
+		{Kind: TimerGrace, Session: 1},
+		{Kind: TimerGrace, Session: 9},
+		{Kind: TimerSync},
+		{},
 	} {
 		require.Empty(t, r.step(Fired{timer}), "%+v", timer)
 	}
