@@ -65,8 +65,8 @@ var (
 		},
 		{
 			from: "protocol/airi/server", pure: true, timeless: true,
-			to:  []string{"protocol"},
-			why: "AIRI's websocket server decides what peers are told; it knows its wire and the language of the host, and no module behind the bridge",
+			to:  []string{"protocol", "protocol/airi/superjson"},
+			why: "AIRI's websocket server decides what peers are told; it knows its wire, its frames and the language of the host, and no module behind the bridge",
 		},
 		{
 			from: "protocol/paperclip", pure: true, timeless: true,

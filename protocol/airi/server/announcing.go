@@ -11,7 +11,7 @@ import (
 // announceModule serves module:announce. The order of the checks is the reference
 // server's; a bad announcement changes nothing.
 func (s *Server) announceModule(c *conn, f Frame) {
-	data := s.plain(f)
+	data := f.Plain()
 	p := readAnnouncement(data)
 	index, indexOK := readIndex(p.index)
 	id, idOK := readModuleIdentity(p.identity)
@@ -45,7 +45,7 @@ func (s *Server) announceExtension(c *conn, f Frame) {
 		s.refuse(c, "must authenticate before announcing", nil)
 		return
 	}
-	id, ok := readExtension(members(s.plain(f), "identity")[0])
+	id, ok := readExtension(members(f.Plain(), "identity")[0])
 	if !ok {
 		s.refuse(c, badExtension, nil)
 		return
@@ -74,7 +74,7 @@ func (s *Server) announceExtensionModule(c *conn, f Frame) {
 		s.refuse(c, "must authenticate before announcing", nil)
 		return
 	}
-	p := readAnnouncement(s.plain(f))
+	p := readAnnouncement(f.Plain())
 	name, _ := text(p.name)
 	if name == "" {
 		s.refuse(c, "the field 'name' must be a non-empty string for event 'extension:module:announce'", nil)
@@ -91,7 +91,7 @@ func (s *Server) announceExtensionModule(c *conn, f Frame) {
 
 // tellAnnounced repeats the data of an announcement: to who made it, then to the others.
 func (s *Server) tellAnnounced(c *conn, kind string, f Frame) {
-	meta := metaOfData(f.Meta)
+	meta := metaOfData(f)
 	s.sendTo([]Conn{c.id}, s.make(kind, f.Data, f.id, meta))
 	s.broadcast(c, kind, f.Data, f.id, meta)
 }

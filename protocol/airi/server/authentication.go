@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Server) authenticateModule(c *conn, f Frame) {
-	if s.verify(c, f, members(s.plain(f), "token")[0]) {
+	if s.verify(c, f, members(f.Plain(), "token")[0]) {
 		s.welcome(c, f, "module:authenticated", []byte(`{"authenticated":true}`))
 	}
 }
@@ -16,7 +16,7 @@ func (s *Server) authenticateModule(c *conn, f Frame) {
 // authenticatePeer gives the peer the id of its own choice besides the one that it has. The
 // newest to choose one has it; what is a connection's own id nobody else can choose.
 func (s *Server) authenticatePeer(c *conn, f Frame) {
-	parts := members(s.plain(f), "token", "peerId")
+	parts := members(f.Plain(), "token", "peerId")
 	if !s.verify(c, f, parts[0]) {
 		return
 	}
@@ -34,7 +34,7 @@ func (s *Server) authenticatePeer(c *conn, f Frame) {
 }
 
 func (s *Server) authenticateExtension(c *conn, f Frame) {
-	parts := members(s.plain(f), "token", "identity")
+	parts := members(f.Plain(), "token", "identity")
 	if !s.verify(c, f, parts[0]) {
 		return
 	}

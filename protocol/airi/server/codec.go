@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/airi/superjson"
 )
 
 // BadFrame is why a frame is none. Its text is what its sender is told: the reference
@@ -29,13 +30,12 @@ type Frame struct {
 	Eventa bool
 	// Type is the event's.
 	Type string
-	// Data is the event's data, an object; stand-ins for what JSON cannot say are in it.
+	// Data is the event's data, an object. What SuperJSON's annotations call undefined is
+	// null in it: see [Frame.Plain].
 	Data json.RawMessage
-	// Meta is what the SuperJSON wrapper says of stand-ins; nil without one.
-	Meta json.RawMessage
+	// Event has the event as it came, for who follows its annotations.
+	Event superjson.Frame
 
-	record     []byte
-	wrapped    bool
 	metadata   json.RawMessage
 	source, id json.RawMessage
 	route      json.RawMessage
@@ -46,7 +46,7 @@ type Frame struct {
 // error is a [*BadFrame]. Keys are exact, and one that stands twice in an envelope makes
 // the record no frame.
 func Decode(record []byte) (Frame, error) {
-	f := Frame{record: record}
+	f := Frame{Event: superjson.Frame{Text: record}}
 	switch string(record) {
 	case "ping":
 		f.Control = "ping"
@@ -55,40 +55,37 @@ func Decode(record []byte) (Frame, error) {
 		f.Control = "pong"
 		return f, nil
 	}
-	if err := check(record); err != nil {
-		return f, err
+	event, err := superjson.Read(record)
+	if err != nil {
+		return f, broken(record)
 	}
-	outer, err := readEnvelope(record)
+	if !utf8.Valid(record) {
+		return f, errUTF8
+	}
+	f.Event = event
+	parts, err := readEnvelope(event.JSON)
 	if err != nil {
 		return f, err
 	}
-	if eventa(outer) {
+	if eventa(parts) && !event.Wrapped {
 		f.Eventa = true
 		return f, nil
 	}
-	event := outer
-	if outer.json != nil && !forbidden(outer.meta) {
-		inner, err := readEnvelope(outer.json)
-		if err != nil {
-			return f, err
-		}
-		if inner.kind != nil {
-			f.wrapped, f.Meta, event = true, outer.meta, inner
-		}
-	}
-	return f.read(event)
+	return f.read(parts)
 }
 
-// check tells what is wrong with JSON text.
-func check(record []byte) error {
-	if !utf8.Valid(record) {
-		return &BadFrame{"invalid JSON, error: expected UTF-8"}
-	}
+var errUTF8 = &BadFrame{"invalid JSON, error: expected UTF-8"}
+
+// broken tells what is wrong with a text that could not be read: it is no JSON, or its
+// wrapper is none.
+func broken(record []byte) error {
 	s := protocol.Scanner{Data: record}
-	if s.Whole() {
-		return nil
-	}
-	if s.Pos >= len(record) {
+	switch {
+	case !utf8.Valid(record):
+		return errUTF8
+	case s.Whole():
+		return errEvent
+	case s.Pos >= len(record):
 		return &BadFrame{"invalid JSON, error: the text ends too early"}
 	}
 	return &BadFrame{fmt.Sprintf("invalid JSON, error: expected something else at byte %d: %s",
@@ -98,7 +95,7 @@ func check(record []byte) error {
 // envelope is what may stand at the top of a frame, as it was written.
 type envelope struct {
 	kind, data, metadata, route []byte
-	json, meta                  []byte
+	json                        []byte
 	// of Eventa's
 	payload, eventa, deliveryID []byte
 }
@@ -115,8 +112,6 @@ func (e *envelope) member(key string) *[]byte {
 		return &e.route
 	case "json":
 		return &e.json
-	case "meta":
-		return &e.meta
 	case "payload":
 		return &e.payload
 	case "eventa":
@@ -191,16 +186,23 @@ const maxEcho = 1 << 10
 // Forward is the frame as others get it: the bytes that came, in the wrapper that
 // published clients want.
 func (f Frame) Forward() []byte {
-	if f.wrapped || f.Eventa || f.Control != "" {
-		return f.record
+	if f.Eventa || f.Control != "" {
+		return f.Event.Text
 	}
-	out := make([]byte, 0, len(f.record)+len(wrapperOpen)+1)
-	out = append(out, wrapperOpen...)
-	out = append(out, f.record...)
-	return append(out, '}')
+	return f.Event.Forward()
 }
 
-const wrapperOpen = `{"json":`
+// Plain is the data without what annotations call undefined.
+func (f Frame) Plain() json.RawMessage {
+	if !f.Event.Wrapped {
+		return f.Data
+	}
+	event, err := f.Event.Plain()
+	if err != nil {
+		return f.Data
+	}
+	return members(event, "data")[0]
+}
 
 func isText(value []byte) bool   { return len(value) > 0 && value[0] == '"' }
 func isObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }

@@ -13,7 +13,7 @@ const noModule = "module not found, it hasn't announced itself or the name is in
 // uiConfigure hands a configuration to a module that is meant by name and index, or by
 // name and identity. Its sender may mean itself.
 func (s *Server) uiConfigure(c *conn, f Frame) {
-	data := s.plain(f)
+	data := f.Plain()
 	parts := members(data, "moduleName", "moduleIndex", "identity", "config")
 	index, ok := readIndex(parts[1])
 	name, isName := text(parts[0])
@@ -36,7 +36,7 @@ func (s *Server) uiConfigure(c *conn, f Frame) {
 		s.refuse(c, noModule, nil)
 		return
 	}
-	meta := metaOfData(f.Meta)
+	meta := metaOfData(f)
 	config := members(f.Data, "config")[0]
 	if present(parts[3]) == nil {
 		config, meta = []byte("{}"), nil

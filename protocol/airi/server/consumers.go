@@ -30,7 +30,7 @@ type consumer struct {
 // registration reads what somebody registers for, or no more; false if it is wrong, and
 // its sender has been told.
 func (s *Server) registration(c *conn, f Frame) (key groupKey, priority float64, ok bool) {
-	parts := members(s.plain(f), "event", "mode", "group", "priority")
+	parts := members(f.Plain(), "event", "mode", "group", "priority")
 	event, _ := text(parts[0])
 	if event == "" {
 		s.refuse(c, "the field 'event' must be a non-empty string for event consumer registration", f.id)
@@ -131,7 +131,7 @@ func (s *Server) consume(from *conn, f Frame, d delivery) {
 		return
 	}
 	s.sendTo([]Conn{to.id}, f.Forward())
-	s.add(Routed{Conn: sender, Type: f.Type, Data: f.Data, Meta: f.Meta, To: 1, Consumed: true})
+	s.add(Routed{Conn: sender, Frame: f, To: 1, Consumed: true})
 }
 
 // consumer chooses whose turn it is; nil if there is nobody.

@@ -38,8 +38,8 @@
 //
 // [Decode] reads both. What is passed on keeps the bytes that came; a plain event is put
 // into a wrapper, since published clients read nothing else. What the server acts on
-// itself is read with a [Reader] of annotations. A path of meta that leads through
-// __proto__, constructor or prototype makes the wrapper none. The texts "ping" and "pong"
+// itself is read by package superjson, without what annotations call undefined. A path of
+// meta that leads through __proto__, constructor or prototype makes the frame none. The texts "ping" and "pong"
 // are signs of life and no more. A frame of Eventa's adapter becomes an [EventaFrame].
 //
 // No frame of any shape ends a connection, let alone the process: its sender is told what

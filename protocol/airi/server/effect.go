@@ -133,16 +133,18 @@ type Life struct {
 	// Configurator.
 	Conn Conn
 	Own  bool
-	// Type is one of those that [LifeTypes] lists. Data is the event's data, raw.
-	Type       string
-	Data, Meta json.RawMessage
+	// Type is one of those that [LifeTypes] lists. Data is the event's data without what is
+	// undefined.
+	Type string
+	Data json.RawMessage
 }
 
 // Routed tells of an event that was passed on.
 type Routed struct {
-	Conn       Conn
-	Type       string
-	Data, Meta json.RawMessage
+	// Conn is where it came from; 0 for the host. Of the host's own, Frame has type and
+	// data only.
+	Conn  Conn
+	Frame Frame
 	// To is how many peers got it. Consumed tells that one consumer had to have it.
 	To       int
 	Consumed bool

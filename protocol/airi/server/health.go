@@ -17,7 +17,7 @@ const (
 // before authentication.
 func (s *Server) heartbeat(c *conn, f Frame) {
 	s.takeSource(c, f.source)
-	if kind, _ := text(members(s.plain(f), "kind")[0]); kind != "ping" {
+	if kind, _ := text(members(f.Plain(), "kind")[0]); kind != "ping" {
 		return
 	}
 	data := protocol.AppendText([]byte(`{"kind":"pong","message":`), s.o.Pong)

@@ -41,12 +41,12 @@ func (s *Server) life(c *conn, f Frame) {
 	if !slices.Contains(LifeTypes, f.Type) {
 		return
 	}
-	m := s.subject(c, members(s.plain(f), "identity")[0])
+	m := s.subject(c, members(f.Plain(), "identity")[0])
 	if m == nil {
 		s.drop(c, DroppedUnknown)
 		return
 	}
-	s.add(Life{Session: m.session, Conn: c.id, Own: m.conn == c, Type: f.Type, Data: f.Data, Meta: f.Meta})
+	s.add(Life{Session: m.session, Conn: c.id, Own: m.conn == c, Type: f.Type, Data: f.Plain()})
 }
 
 // subject is the session that an identity names, or the only one of a connection that
@@ -75,7 +75,7 @@ func (s *Server) subject(c *conn, identity []byte) *module {
 
 // negotiate answers a request for compatibility, which others do not get.
 func (s *Server) negotiate(c *conn, f Frame) {
-	parts := members(s.plain(f), "protocolVersion", "apiVersion", "supportedProtocolVersions", "supportedApiVersions")
+	parts := members(f.Plain(), "protocolVersion", "apiVersion", "supportedProtocolVersions", "supportedApiVersions")
 	p := Proposal{SupportedProtocol: texts(parts[2]), SupportedAPI: texts(parts[3])}
 	p.Protocol, _ = text(parts[0])
 	p.API, _ = text(parts[1])

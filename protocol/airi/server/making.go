@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -70,12 +69,4 @@ func (s *Server) newID() string {
 	}
 	s.lastID++
 	return s.o.Instance + "-" + strconv.FormatUint(s.lastID, 36)
-}
-
-// plain is the data of an event without its stand-ins.
-func (s *Server) plain(f Frame) json.RawMessage {
-	if f.Meta == nil {
-		return f.Data
-	}
-	return s.o.Reader.Plain(f.Data, f.Meta)
 }

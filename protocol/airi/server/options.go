@@ -20,8 +20,6 @@ type Options struct {
 	// Negotiate settles the versions of protocol and API; nil agrees to whatever is asked
 	// for.
 	Negotiate func(Proposal) Agreement
-	// Reader understands SuperJSON's annotations; nil knows undefined.
-	Reader Reader
 	// Policy says who may get what is routed.
 	Policy Policy
 	// NoBypass refuses devtools peers the right to pass by destinations, delivery and policy.
@@ -126,9 +124,6 @@ func (o Options) withDefaults() Options {
 	orTime(&o.Beat, 60*second)
 	orTime(&o.SyncEvery, 200*time.Millisecond)
 	orTime(&o.Grace, 10*second)
-	if o.Reader == nil {
-		o.Reader = undefined{}
-	}
 	if o.Negotiate == nil {
 		o.Negotiate = func(p Proposal) Agreement { return Agreement{Protocol: p.Protocol, API: p.API, Mode: "exact"} }
 	}

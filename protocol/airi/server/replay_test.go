@@ -256,7 +256,7 @@ func asItIs(frame string) string { return frame }
 
 // wrapped is the other form of a frame, where it has one.
 func wrapped(frame string) string {
-	if f, err := Decode([]byte(frame)); err != nil || f.wrapped || f.Control != "" {
+	if f, err := Decode([]byte(frame)); err != nil || f.Event.Wrapped || f.Control != "" {
 		return frame
 	}
 	return `{"json":` + frame + `,"meta":{"values":{"data.nothing":["undefined"]},"v":1}}`

@@ -215,3 +215,12 @@ func dropAt(value any, parts []string) {
 }
 
 var protocolNow = time.UnixMilli(1_700_000_000_000)
+
+// splitPath reads a path of annotations: parts are separated by dots, and "\\." is a dot.
+func splitPath(path string) []string {
+	parts := strings.Split(strings.ReplaceAll(path, `\.`, "\x00"), ".")
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], "\x00", ".")
+	}
+	return parts
+}

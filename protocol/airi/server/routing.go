@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/airi/superjson"
 )
 
 // order says how one event is to be delivered.
@@ -107,7 +108,7 @@ func (s *Server) route(c *conn, f Frame) {
 	}
 	to := s.recipients(c, p, bypass)
 	s.sendTo(to, f.Forward())
-	s.add(Routed{Conn: c.id, Type: f.Type, Data: f.Data, Meta: f.Meta, To: len(to)})
+	s.add(Routed{Conn: c.id, Frame: f, To: len(to)})
 }
 
 // recipients are those who get an event that is no consumer's, in the order in which they
@@ -163,14 +164,14 @@ func (s *Server) emit(in Emit) {
 		s.add(Dropped{Reason: DroppedMalformed})
 		return
 	}
-	f.record, f.wrapped = s.hostEvent(in), true
+	f.Event = superjson.Frame{Text: s.hostEvent(in), Wrapped: true}
 	if p.delivery.consumed() {
 		s.consume(nil, f, p.delivery)
 		return
 	}
 	to := s.recipients(nil, p, false)
-	s.sendTo(to, f.record)
-	s.add(Routed{Type: in.Type, Data: in.Data, To: len(to)})
+	s.sendTo(to, f.Forward())
+	s.add(Routed{Frame: Frame{Type: in.Type, Data: in.Data}, To: len(to)})
 }
 
 // hostEvent is the frame of an event that the host routes.

@@ -187,7 +187,7 @@ func (s *Server) receive(c *conn, in Received) {
 	switch {
 	case f.Control != "":
 	case f.Eventa && c.authenticated:
-		s.add(EventaFrame{c.id, f.record})
+		s.add(EventaFrame{c.id, f.Event.Text})
 	case f.Eventa:
 		s.unauthenticated(c, f)
 	default:
