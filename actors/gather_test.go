@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -221,4 +222,40 @@ func TestPeer_whatWasGatheredIsSentThoughTheNextFrameIsRefused(t *testing.T) {
 	all.Wait()
 	require.Equal(t, protocol.CodeInvalid, protocol.CodeOf(long))
 	require.NoError(t, short)
+}
+
+// What waited at the gate has another time than what came before it, and nothing that was
+// gathered waits for it.
+func TestPeer_theReaderThatWaitedHasNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(1)
+		require.False(t, g.wait())
+		g.take()
+		waited := make(chan bool)
+		go func() { waited <- g.wait() }()
+		synctest.Wait()
+		g.give()
+		require.True(t, <-waited)
+	})
+	p := &peer{more: true}
+	p.rested()
+	require.False(t, p.more)
+}
+
+// A driver is told when things happened: the clock is not read again for what arrived
+// together.
+func TestPeer_whatArrivedTogetherHasOneTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{lent: &lent{}, gate: newGate(1)}
+		p.take(nil)
+		first := time.Now()
+		time.Sleep(time.Second)
+		require.Equal(t, first, p.timeOf(&p.lent.message))
+		require.Equal(t, time.Now(), p.timeOf(protocol.Cancel{}))
+		p.more = true
+		p.take(nil)
+		require.Equal(t, first, p.timeOf(&p.lent.message), "it was there")
+		p.take(nil)
+		require.Equal(t, time.Now(), p.timeOf(&p.lent.message), "it came later")
+	})
 }

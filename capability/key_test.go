@@ -34,6 +34,9 @@ func TestKey_kindAndName(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(string(tt.key), func(t *testing.T) {
 			require.Equal(t, tt.kind, tt.key.Kind())
+			for _, kind := range Kinds() {
+				require.Equal(t, kind == tt.kind, tt.key.Is(kind), kind)
+			}
 			require.Equal(t, tt.name, tt.key.Name())
 			require.NoError(t, tt.key.Validate())
 		})
@@ -55,6 +58,7 @@ func TestKey_validate(t *testing.T) {
 	}{
 		{"empty", "", `a capability's key is empty: expected "<kind>:<name>", e.g. "tool:greet"`},
 		{"blank", " \u00a0 ", `capability key " \u00a0 " is blank: expected "<kind>:<name>", e.g. "tool:greet"`},
+		{"a key that is looked at in another way", Key("tool:" + strings.Repeat("a", plainKey)), ""},
 		{"a line break", "tool:a\nb", `capability key "tool:a\nb" has a control character: use printable text`},
 		{"a zero byte", "a\x00", `capability key "a\x00" has a control character: use printable text`},
 		{"a C1 control", "a\u0085", `capability key "a\u0085" has a control character: use printable text`},

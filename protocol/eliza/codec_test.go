@@ -30,6 +30,19 @@ func decode(tb testing.TB, record []byte) protocol.Message {
 	return protocoltest.Decode(tb, codec{}, record)
 }
 
+func TestCodec_appendsWhatItReads(t *testing.T) {
+	const frame = `{"type":"init-complete"}`
+	list, err := codec{}.AppendDecode([]protocol.Message{"before"}, []byte(frame))
+	require.NoError(t, err)
+	require.Equal(t, []protocol.Message{"before", decode(t, []byte(frame))}, list)
+	list, err = codec{}.AppendDecode(list[:1], []byte("stray"))
+	require.NoError(t, err)
+	require.IsType(t, Unreadable{}, list[1])
+	list, err = codec{}.AppendDecode(list[:1], []byte(" "))
+	require.NoError(t, err)
+	require.Equal(t, []protocol.Message{"before"}, list)
+}
+
 func TestCodec_leavesPayloadsAlone(t *testing.T) {
 	for _, p := range protocoltest.Payloads() {
 		for _, in := range []string{

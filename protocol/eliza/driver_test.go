@@ -187,6 +187,25 @@ func TestDriver_callsByKind(t *testing.T) {
 	}
 }
 
+// What completes a call is lent to whoever lends what comes.
+func TestDriver_lendsWhatCompletesACall(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	r.start(everything)
+	var first protocol.Effect
+	for n := protocol.CallID(1); n <= 2; n++ {
+		r.call(n, "model:TEXT", `{"a":1}`)
+		answer := decode(t, fmt.Appendf(nil, `{"type":"worker-rpc-result","requestId":%d,"ok":true,"payload":"r%d"}`, n, n))
+		out := r.d.Step(now, &protocol.Received{Message: answer}, nil)
+		require.Equal(t, []protocol.Effect{&protocol.Complete{ID: n, Result: fmt.Appendf(nil, `"r%d"`, n)}}, out)
+		if first == nil {
+			first = out[0]
+		}
+		require.Same(t, first, out[0], "it is written over")
+	}
+	r.call(3, "model:TEXT", `{}`)
+	require.Equal(t, []string{`complete 3 ok "own"`}, r.receive(`{"type":"worker-rpc-result","requestId":3,"ok":true,"payload":"own"}`))
+}
+
 func TestDriver_tellsAllHandlersOfAnEvent(t *testing.T) {
 	r := newRig(t, Plugin{}, protocol.Settings{})
 	r.start(everything)

@@ -29,6 +29,19 @@ func TestCodec_passesOverSpaceAndMarks(t *testing.T) {
 	}
 }
 
+func TestCodec_appendsWhatItReads(t *testing.T) {
+	const frame = `{"jsonrpc":"2.0","method":"log"}`
+	list, err := codec{}.AppendDecode([]protocol.Message{"before"}, []byte(frame))
+	require.NoError(t, err)
+	require.Equal(t, []protocol.Message{"before", decode(t, []byte(frame))}, list)
+	list, err = codec{}.AppendDecode(list[:1], []byte("stray"))
+	require.NoError(t, err)
+	require.IsType(t, Unreadable{}, list[1])
+	list, err = codec{}.AppendDecode(list[:1], []byte(" "))
+	require.NoError(t, err)
+	require.Equal(t, []protocol.Message{"before"}, list)
+}
+
 func TestCodec_leavesPayloadsAlone(t *testing.T) {
 	for _, p := range protocoltest.Payloads() {
 		for _, in := range []string{
