@@ -41,11 +41,12 @@ func ends(c *Conn) (time.Duration, error) {
 
 func TestBeat_pingsAndClosesWhoIsSilent(t *testing.T) {
 	bubble(t, Options{PingEvery: 10 * time.Second, Silence: 25 * time.Second}, true, func(t *testing.T, c *Conn, far net.Conn) {
+		t.Helper()
 		var pings []time.Duration
 		began := time.Now()
 		go func() {
 			for {
-				f, err := ws.ReadFrame(far)
+				f, err := readFrame(far)
 				if err != nil {
 					return
 				}
@@ -64,10 +65,11 @@ func TestBeat_pingsAndClosesWhoIsSilent(t *testing.T) {
 
 func TestBeat_isContentWithPongs(t *testing.T) {
 	bubble(t, Options{PingEvery: 10 * time.Second, Silence: 25 * time.Second}, true, func(t *testing.T, c *Conn, far net.Conn) {
+		t.Helper()
 		spoke := c.Heard()
 		go func() {
 			for {
-				f, err := ws.ReadFrame(far)
+				f, err := readFrame(far)
 				if err != nil {
 					return
 				}
@@ -82,10 +84,10 @@ func TestBeat_isContentWithPongs(t *testing.T) {
 			ended <- err
 		}()
 		time.Sleep(time.Hour) // of the bubble's
-		require.NoError(t, c.reason())
+		require.Empty(t, ended)
 		require.Equal(t, spoke, c.Heard(), "a pong is not the peer's program speaking")
-		_ = c.Close()
-		<-ended
+		require.NoError(t, c.Close())
+		require.Error(t, <-ended)
 	})
 }
 
@@ -104,6 +106,7 @@ func TestBeat_closesWhoTakesTooLong(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, limits, c.known, func(t *testing.T, conn *Conn, far net.Conn) {
+				t.Helper()
 				go func() {
 					_, _ = far.Write(c.sent)
 					_, _ = io.Copy(io.Discard, far)
@@ -118,6 +121,7 @@ func TestBeat_closesWhoTakesTooLong(t *testing.T) {
 
 func TestBeat_waitsNoMoreForWhoIsAuthenticated(t *testing.T) {
 	bubble(t, Options{AuthTime: time.Second}, false, func(t *testing.T, c *Conn, _ net.Conn) {
+		t.Helper()
 		c.Authenticated()
 		time.Sleep(5 * time.Second) // of the bubble's
 		require.NoError(t, c.reason())
@@ -126,6 +130,7 @@ func TestBeat_waitsNoMoreForWhoIsAuthenticated(t *testing.T) {
 
 func TestWrite_closesWhoTakesNothing(t *testing.T) {
 	bubble(t, Options{WriteTime: 10 * time.Second, PingEvery: time.Hour, Silence: time.Hour}, true, func(t *testing.T, c *Conn, _ net.Conn) {
+		t.Helper()
 		require.NoError(t, c.Send([]byte("one")))
 		require.NoError(t, c.Send([]byte("two")))
 		require.Equal(t, 2, c.Stats().QueuedRecords)
@@ -139,6 +144,7 @@ func TestWrite_closesWhoTakesNothing(t *testing.T) {
 
 func TestWrite_waitsForWhoTakesALittle(t *testing.T) {
 	bubble(t, Options{WriteTime: 10 * time.Second, QueueBytes: 1 << 20, PingEvery: time.Hour, Silence: time.Hour}, true, func(t *testing.T, c *Conn, far net.Conn) {
+		t.Helper()
 		const pieces = 4
 		require.NoError(t, c.Send(make([]byte, pieces*pieceSize)))
 		piece := make([]byte, pieceSize)
@@ -154,6 +160,7 @@ func TestWrite_waitsForWhoTakesALittle(t *testing.T) {
 // A peer that reads nothing gets no close frame, and holds nobody up.
 func TestClose_isOverWithinCloseTime(t *testing.T) {
 	bubble(t, Options{CloseTime: 3 * time.Second}, true, func(t *testing.T, c *Conn, _ net.Conn) {
+		t.Helper()
 		require.NoError(t, c.Send([]byte("never read")))
 		began := time.Now()
 		require.NoError(t, c.Close())
@@ -165,6 +172,7 @@ func TestClose_isOverWithinCloseTime(t *testing.T) {
 
 func TestPong_theLastPingIsAnswered(t *testing.T) {
 	bubble(t, Options{}, true, func(t *testing.T, c *Conn, far net.Conn) {
+		t.Helper()
 		go func() { _, _ = ends(c) }()
 		for _, ping := range []string{"one", "two", "three", "four"} {
 			_, err := far.Write(frame(ws.OpPing, ping, true))
@@ -174,7 +182,7 @@ func TestPong_theLastPingIsAnswered(t *testing.T) {
 		var pongs []string
 		go func() {
 			for {
-				f, err := ws.ReadFrame(far)
+				f, err := readFrame(far)
 				if err != nil {
 					return
 				}

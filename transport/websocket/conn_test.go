@@ -15,6 +15,7 @@ func TestConn(t *testing.T) {
 	}{{"accepted", true}, {"dialled", false}} {
 		t.Run(way.name, func(t *testing.T) {
 			transporttest.Run(t, func(t *testing.T) (a, b transport.Conn) {
+				t.Helper()
 				host, peer := startHost(t, ServerOptions{Options: limits}).pair(t, DialOptions{Options: limits})
 				if way.hostFirst {
 					return host, peer

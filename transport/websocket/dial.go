@@ -37,11 +37,11 @@ type DialOptions struct {
 // Dial connects to an address, ws://HOST:PORT/PATH or wss:. Whoever calls it owns the
 // connection, receives from it, and closes it.
 func Dial(ctx context.Context, address string, o DialOptions) (*Conn, error) {
-	o.Options = o.Options.resolved()
+	o.Options = o.resolved()
 	number(&o.Timeout, DefaultDialTime)
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" {
-		return nil, fmt.Errorf("%q is no address of a websocket: expected ws://HOST:PORT/PATH or wss:", address)
+		return nil, fmt.Errorf("%q is no address of a websocket: expected one such as ws://localhost:6121/ws", address)
 	}
 	var said string
 	dialer := ws.Dialer{

@@ -107,14 +107,14 @@ func (c *Conn) fault(code int, cause error, reason string) error {
 	}
 	if c.end(&CloseError{Code: code, Reason: reason, Err: cause}, said) {
 		c.tally(func(n *Counts) {
-			switch cause {
-			case ErrSlow:
+			switch {
+			case errors.Is(cause, ErrSlow):
 				n.Slow++
-			case ErrSilent:
+			case errors.Is(cause, ErrSilent):
 				n.Silent++
-			case ErrLate:
+			case errors.Is(cause, ErrLate):
 				n.Late++
-			case ErrInvalid:
+			case errors.Is(cause, ErrInvalid):
 				n.Invalid++
 			}
 		})

@@ -148,18 +148,23 @@ func (c *Conn) control(h ws.Header, r io.Reader) error {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return c.lost(err)
 	}
-	switch h.OpCode {
-	case ws.OpPing:
-		c.mu.Lock()
-		if c.err == nil {
-			c.out.pong = append(make([]byte, 0, len(body)), body...) // the last one is answered
-		}
-		c.mu.Unlock()
-		c.kick()
-	case ws.OpClose:
+	if h.OpCode == ws.OpClose {
 		return c.closed(body)
 	}
+	if h.OpCode == ws.OpPing {
+		c.answer(body)
+	}
 	return nil
+}
+
+// answer queues a pong. Of several pings that are not answered yet the last is.
+func (c *Conn) answer(ping []byte) {
+	c.mu.Lock()
+	if c.err == nil {
+		c.out.pong = append(make([]byte, 0, len(ping)), ping...)
+	}
+	c.mu.Unlock()
+	c.kick()
 }
 
 // Ready tells whether Recv would return a record at once. Whoever passes records on to

@@ -31,7 +31,7 @@ func TestRecv_readsFragmentsAndAnswersPingsAmidThem(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, string(record))
 	}
-	pong, err := ws.ReadFrame(socket)
+	pong, err := readFrame(socket)
 	require.NoError(t, err)
 	require.Equal(t, ws.OpPong, pong.Header.OpCode)
 	require.Equal(t, "are you there", string(pong.Payload))

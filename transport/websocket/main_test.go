@@ -2,6 +2,7 @@ package websocket
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http/httptest"
 	"strings"
@@ -82,11 +83,22 @@ func frame(op ws.OpCode, payload string, fin bool) []byte {
 	return ws.MustCompileFrame(ws.MaskFrame(ws.NewFrame(op, fin, []byte(payload))))
 }
 
+// readFrame reads what a test has the other end send, which is short.
+func readFrame(from io.Reader) (ws.Frame, error) {
+	h, err := ws.ReadHeader(from)
+	if err != nil {
+		return ws.Frame{}, err
+	}
+	f := ws.Frame{Header: h, Payload: make([]byte, h.Length)}
+	_, err = io.ReadFull(from, f.Payload)
+	return f, err
+}
+
 // wantClose reads frames until the close frame, and what follows it: the end.
 func wantClose(t *testing.T, socket net.Conn, code int) (reason string) {
 	t.Helper()
 	for {
-		f, err := ws.ReadFrame(socket)
+		f, err := readFrame(socket)
 		require.NoError(t, err, "expected a close frame with code %d", code)
 		if f.Header.OpCode != ws.OpClose {
 			continue

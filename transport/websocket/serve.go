@@ -26,13 +26,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // an upgrade is HTTP/1.1's
 		ErrorLog:     log.New(io.Discard, "", 0),                               // what strangers do wrong is counted, not logged
 		ConnState: func(socket net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				if pending.Add(1) > int64(s.o.MaxEarly) {
-					s.count(func(n *Counts) { n.Refused[TooManyEarly]++ })
-					_ = socket.Close()
-				}
-			case http.StateHijacked, http.StateClosed:
+			switch {
+			case state == http.StateNew && pending.Add(1) > int64(s.o.MaxEarly):
+				s.count(func(n *Counts) { n.Refused[TooManyEarly]++ })
+				_ = socket.Close()
+			case state == http.StateHijacked || state == http.StateClosed:
 				pending.Add(-1)
 			}
 		},
@@ -50,7 +48,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case err = <-served:
 	case <-ctx.Done():
 		_ = server.Close()
-		<-served
+		err = <-served
 	}
 	shut := s.Shutdown(context.WithoutCancel(ctx))
 	if errors.Is(err, http.ErrServerClosed) {

@@ -48,6 +48,7 @@ func TestServe_keepsTheContractOverTLS(t *testing.T) {
 	limits := Options{MaxRecord: transporttest.MaxRecord, SlowPeer: RefuseSlow}
 	server, client := certificate()
 	transporttest.Run(t, func(t *testing.T) (a, b transport.Conn) {
+		t.Helper()
 		h := newHost(ServerOptions{Options: limits, TLS: server})
 		h.url = "wss://" + serve(t, h) + "/ws"
 		return h.pair(t, DialOptions{Options: limits, TLS: client})

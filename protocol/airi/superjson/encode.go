@@ -58,6 +58,7 @@ type span struct {
 type writer struct {
 	dst   []byte
 	limit int
+	said  int // bytes of the paths of annotations, which shared values multiply
 	spans map[any]span
 	open  map[any]bool
 	// where has the index in places of what has an identity.
@@ -241,6 +242,9 @@ func (w *writer) within(a *annotation, segment string, v any, path []string) err
 		a.inner = append(a.inner, entry{at, said})
 	default:
 		for _, e := range said.inner {
+			if w.said += len(at) + len(e.path); w.said > w.limit {
+				return ErrLong
+			}
 			a.inner = append(a.inner, entry{at + "." + e.path, e.annotation})
 		}
 	}
