@@ -64,6 +64,11 @@ var (
 			why:   "the bridge is a worker's files and how to start them; what it says is read by protocol/airi",
 		},
 		{
+			from: "protocol/airi/superjson", pure: true, timeless: true,
+			to:  []string{"protocol"},
+			why: "superjson is how values are written, whoever writes them; what they mean is read by who asks for them",
+		},
+		{
 			from: "protocol/airi/server", pure: true, timeless: true,
 			to:  []string{"protocol", "protocol/airi/superjson"},
 			why: "AIRI's websocket server decides what peers are told; it knows its wire, its frames and the language of the host, and no module behind the bridge",
@@ -173,8 +178,8 @@ var (
 			from: "peers",
 			to:   []string{needed},
 			tests: append([]string{
-				"actors", "admin", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate", "plugin", "protocol", "protocol/airi/bridge", "services",
-				"testdata/plugins", "transport",
+				"actors", "admin", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate", "plugin", "protocol", "protocol/airi/bridge",
+				"protocol/airi/superjson", "services", "testdata/plugins", "transport",
 			}, dialects...),
 			why: "the real peers know nothing of this host; tests put them together",
 		},
@@ -247,6 +252,10 @@ var users = []struct {
 	{
 		library: "go.opentelemetry.io", folder: "services/otlp",
 		why: "its SDK has global state and reads the environment; services/otlp gives it all that it needs",
+	},
+	{
+		library: "github.com/gobwas/ws", folder: "transport/websocket",
+		why: "it frames and no more; transport/websocket bounds what comes, and who may come",
 	},
 	{
 		library: "github.com/robfig/cron", folder: "services/jobs",

@@ -3,9 +3,9 @@
 //
 // A record is a run of bytes without meaning: one line, one text frame. [Conn]
 // moves records; what they say is the business of package protocol, which this
-// package never imports. Two ways exist: package memory (inside one process) and
-// package process (a worker's own descriptors). Both pass one suite, package
-// transporttest, as will any other.
+// package never imports. Three ways exist: package memory (inside one process),
+// package process (a worker's own descriptors) and package websocket. All pass one
+// suite, package transporttest, as will any other.
 //
 // # Limits
 //
