@@ -50,6 +50,10 @@ type termReader struct {
 // readDestinations reads a list of destinations. What the reference server dies of is an
 // error: an expression without its list, or null.
 func readDestinations(list []byte, l Limits) ([]term, error) {
+	// Each level is looked at again for what is in it.
+	if most := l.Terms * l.Destination; len(list) > most {
+		return nil, &BadFrame{fmt.Sprintf("%s: destinations have more than %d bytes", invalidEvent, most)}
+	}
 	r := &termReader{limits: l}
 	terms := r.list(list, func(item []byte) term { return r.destination(item) })
 	return terms, r.err

@@ -75,6 +75,11 @@ func (s *Server) subject(c *conn, identity []byte) *module {
 
 // negotiate answers a request for compatibility, which others do not get.
 func (s *Server) negotiate(c *conn, f Frame) {
+	if len(f.Data) > s.o.Limits.Announcement {
+		s.refuse(c, s.tooMuch(f), f.id)
+		s.drop(c, DroppedLimit)
+		return
+	}
 	parts := members(f.Plain(), "protocolVersion", "apiVersion", "supportedProtocolVersions", "supportedApiVersions")
 	p := Proposal{SupportedProtocol: texts(parts[2]), SupportedAPI: texts(parts[3])}
 	p.Protocol, _ = text(parts[0])

@@ -34,6 +34,22 @@ func TestServer_answersAtItsLimits(t *testing.T) {
 			limits: Limits{Announcement: 100}, frame: event("module:announce", `{"name":"m","identity":{"kind":"plugin","plugin":{"id":"p"}},"x":"`+long+`"}`, ""),
 			want: "the data has more than 100 bytes for event 'module:announce'",
 		},
+		"a life": {
+			limits: Limits{Acted: 200}, frame: event("module:status", `{"phase":"`+long+`"}`, ""),
+			want: "the frame has more than 200 bytes for event 'module:status'",
+		},
+		"a configuration": {
+			limits: Limits{Acted: 200}, frame: event("ui:configure", `{"moduleName":"`+long+`"}`, ""),
+			want: "the frame has more than 200 bytes for event 'ui:configure'",
+		},
+		"a heartbeat": {
+			limits: Limits{Acted: 200}, frame: event("transport:connection:heartbeat", `{"message":"`+long+`"}`, ""),
+			want: "the frame has more than 200 bytes for event 'transport:connection:heartbeat'",
+		},
+		"a request's data": {
+			limits: Limits{Announcement: 100}, frame: event("module:compatibility:request", `{"protocolVersion":"`+long+`"}`, ""),
+			want: "the data has more than 100 bytes for event 'module:compatibility:request'",
+		},
 		"modules": {
 			limits: Limits{Modules: 1}, before: []string{byExtension("m", "p", "1")}, frame: byExtension("m", "p", "2"),
 			want: "this connection has announced 1 modules, the limit",
@@ -163,4 +179,12 @@ func TestServer_consumersThatAreLateGetNothing(t *testing.T) {
 	require.Equal(t, []string{"1 healthy: true"}, r.took())
 	r.say("s", required)
 	require.Contains(t, r.last("a"), "x:y {}")
+}
+
+func TestServer_passesLongFramesOn(t *testing.T) {
+	r := newRig(t, Options{Limits: Limits{Acted: 200}})
+	r.open("a")
+	r.open("b")
+	r.say("a", event("x:y", `{"text":"`+strings.Repeat("x", 300)+`"}`, ""))
+	require.Contains(t, r.last("b"), "x:y")
 }

@@ -58,8 +58,12 @@ type Limits struct {
 	// Registry is how many bytes the list of modules may have; 0 means 4 MiB. An
 	// announcement that would make it longer is refused.
 	Registry int
+	// Acted is how many bytes a frame may have that the server acts on itself, with
+	// configurations and what modules say of their lives; 0 means 1 MiB. A longer one is
+	// refused. What is only passed on has the transport's limit.
+	Acted int
 	// Announcement is how many bytes the data of an announcement may have, which everybody
-	// gets; 0 means 256 KiB. A longer one is refused.
+	// gets, and that of a request for compatibility; 0 means 256 KiB. A longer one is refused.
 	Announcement int
 	// Identity is how many bytes an identity may have; 0 means 4 KiB. A longer one is
 	// refused, and as the source of an event it is not taken over.
@@ -80,7 +84,8 @@ type Limits struct {
 	// Depth how deep they may nest; 0 means 256 and 16. An event with more is refused.
 	Terms, Depth int
 	// Destination is how many bytes one text in the destinations may have; 0 means 1,024.
-	// An event with a longer one is refused.
+	// An event with a longer one is refused, and so is one whose destinations have more
+	// than Terms times Destination bytes.
 	Destination int
 }
 
@@ -141,6 +146,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.Sessions, 10_000},
 		{&l.Away, 1_000},
 		{&l.Registry, 4 << 20},
+		{&l.Acted, 1 << 20},
 		{&l.Announcement, 256 << 10},
 		{&l.Identity, 4 << 10},
 		{&l.Text, 256},

@@ -198,6 +198,7 @@ func TestServer_refusesDestinationsThatAreNone(t *testing.T) {
 		`,"route":{"destinations":[` + deep + `]}`:                                                  "invalid event format: destinations nest deeper than 16",
 		`,"route":{"destinations":["` + strings.Repeat("x", 1025) + `"]}`:                           "invalid event format: a destination has more than 1024 bytes",
 		`,"route":{"destinations":[` + strings.Repeat(`"x",`, 256) + `"x"]}`:                        "invalid event format: destinations have more than 256 expressions",
+		`,"route":{"destinations":[{"more":"` + strings.Repeat("x", 256<<10) + `"}]}`:               "invalid event format: destinations have more than 262144 bytes",
 		`,"route":{"destinations":[{"type":"ids","ids":[` + strings.Repeat(`"x",`, 255) + `"x"]}]}`: "invalid event format: destinations have more than 256 expressions",
 	} {
 		r := newRig(t, Options{})

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -197,7 +198,13 @@ func (s *Server) receive(c *conn, in Received) {
 
 // event acts on an event, or passes it on.
 func (s *Server) event(c *conn, f Frame) {
-	if act := s.before(f.Type); act != nil {
+	act := s.before(f.Type)
+	if len(f.Event.Text) > s.o.Limits.Acted && (act != nil || acted(f.Type)) {
+		s.refuse(c, fmt.Sprintf("the frame has more than %d bytes for event '%s'", s.o.Limits.Acted, f.Type), f.id)
+		s.drop(c, DroppedLimit)
+		return
+	}
+	if act != nil {
 		act(c, f)
 		return
 	}
@@ -219,6 +226,15 @@ func (s *Server) event(c *conn, f Frame) {
 		s.route(c, f)
 		s.life(c, f)
 	}
+}
+
+// acted tells whether an authenticated peer's event is more than passed on.
+func acted(kind string) bool {
+	switch kind {
+	case "ui:configure", "module:consumer:register", "module:consumer:unregister", "module:compatibility:request":
+		return true
+	}
+	return slices.Contains(LifeTypes, kind)
 }
 
 // before is what is done with an event that may come before authentication.
