@@ -56,8 +56,25 @@ type AttachExit struct {
 	Lost bool `json:"lost,omitempty"`
 }
 
+// route is what somebody is attached to, an actors.Route.
+type route interface {
+	io.ReadWriteCloser
+	Stop()
+	Wait(ctx context.Context) (protocol.Exit, error)
+}
+
+var _ route = (*actors.Route)(nil)
+
 // opener is how the host opens a route of one kind.
-type opener func(h *actors.Host, ctx context.Context, r actors.RouteRequest) (*actors.Route, error)
+type opener func(ctx context.Context, r actors.RouteRequest) (route, error)
+
+func (s *Server) openPTY(ctx context.Context, r actors.RouteRequest) (route, error) {
+	return s.host.OpenPTY(ctx, r)
+}
+
+func (s *Server) openDuplex(ctx context.Context, r actors.RouteRequest) (route, error) {
+	return s.host.OpenDuplex(ctx, r)
+}
 
 // attach answers a request for a route: with an error as any other, or with the route.
 func (s *Server) attach(open opener) handler {
@@ -75,7 +92,7 @@ func (s *Server) attach(open opener) handler {
 		defer s.serving.Done()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		route, err := open(s.host, ctx, actors.RouteRequest{
+		route, err := open(ctx, actors.RouteRequest{
 			Plugin: r.PathValue("name"), Params: asked.Params, Scope: asked.Scope, Trace: asked.Trace,
 		})
 		if err != nil {
@@ -86,6 +103,7 @@ func (s *Server) attach(open opener) handler {
 		if err != nil {
 			return err
 		}
+		defer context.AfterFunc(s.attends, func() { _ = conn.Close() })() // whoever does not take what is left
 		a := &attached{route: route, conn: conn, in: buffered.Reader, patience: s.limits.AnswerTime}
 		a.run()
 		return nil
@@ -104,7 +122,7 @@ func (s *Server) stays() bool {
 
 // attached is a route at one end and a connection at the other.
 type attached struct {
-	route *actors.Route
+	route route
 	conn  net.Conn
 	in    *bufio.Reader
 	// patience is how long whoever is attached may take to take a frame.
@@ -123,7 +141,8 @@ func (a *attached) run() {
 	if err := a.give(); err == nil {
 		_ = a.close()
 	}
-	_ = a.conn.Close() // so that take ends
+	_ = a.conn.Close()  // so that take ends, where it reads
+	_ = a.route.Close() // and where it writes to a program that takes nothing
 	<-taken
 }
 

@@ -3,8 +3,6 @@ package admin
 import (
 	"net/http"
 	"strings"
-
-	"github.com/airi-host/airi-host/actors"
 )
 
 // The paths that are no part of the API.
@@ -48,8 +46,8 @@ func (s *Server) routes() http.Handler {
 		"POST " + pathAPI + "/plugins/{name}/reload":          s.command(Reload, s.reload),
 		"POST " + pathAPI + "/plugins/{name}/enable":          s.command(Enable, s.enable),
 		"POST " + pathAPI + "/plugins/{name}/disable":         s.command(Disable, s.disable),
-		"POST " + pathAPI + "/plugins/{name}/pty":             s.attach((*actors.Host).OpenPTY),
-		"POST " + pathAPI + "/plugins/{name}/duplex":          s.attach((*actors.Host).OpenDuplex),
+		"POST " + pathAPI + "/plugins/{name}/pty":             s.attach(s.openPTY),
+		"POST " + pathAPI + "/plugins/{name}/duplex":          s.attach(s.openDuplex),
 		"DELETE " + pathAPI + "/plugins/{name}/data":          s.deleteData,
 		"DELETE " + pathAPI + "/companies/{company}/data":     s.deleteData,
 	} {

@@ -126,6 +126,9 @@ type Server struct {
 	// alive ends when followers are to go.
 	alive context.Context
 	end   context.CancelFunc
+	// attends ends when those who are attached are broken off.
+	attends context.Context
+	detach  context.CancelFunc
 
 	mu      sync.Mutex
 	servers []*http.Server
@@ -213,7 +216,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	all.Wait()
 	s.end()
+	broken := context.AfterFunc(ctx, s.detach) // those who are attached are told why, if they take it
 	s.serving.Wait()
+	broken()
+	s.detach()
 	s.talk.pumping.Wait()
 	return errors.Join(errs...)
 }

@@ -22,6 +22,7 @@ func Starting(limits Limits, log *slog.Logger) *Server {
 	s.requests = make(chan struct{}, s.limits.Requests)
 	s.followers.limits, s.followers.feeds = s.limits, map[*feed]bool{}
 	s.alive, s.end = context.WithCancel(context.Background())
+	s.attends, s.detach = context.WithCancel(context.Background())
 	return s
 }
 
