@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"github.com/gobwas/ws"
@@ -206,10 +207,13 @@ func (c *Conn) end(reason error, f farewell) bool {
 // finish says goodbye and gives the socket back, within CloseTime.
 func (c *Conn) finish() {
 	defer c.gone()
+	// TLS gives its own farewell five seconds.
+	limit := time.AfterFunc(time.Until(c.closeBy), func() { _ = c.bare().Close() })
+	defer limit.Stop()
 	c.kick()
 	<-c.hush // nobody writes any more
 	// Who has said goodbye says no more, and a client waits for the server to close.
-	if c.abrupt || c.answered.Load() && !c.masks || !c.halfClose() {
+	if c.abrupt || !c.halfClose() || c.answered.Load() && !c.masks {
 		return
 	}
 	// To close a socket while bytes wait to be read resets it, and what was written last
@@ -231,9 +235,17 @@ func (c *Conn) halfClose() bool {
 	return ok && half.CloseWrite() == nil
 }
 
+// bare is the socket below TLS.
+func (c *Conn) bare() net.Conn {
+	if layer, ok := c.net.(interface{ NetConn() net.Conn }); ok {
+		return layer.NetConn()
+	}
+	return c.net
+}
+
 // gone gives everything back.
 func (c *Conn) gone() {
-	_ = c.net.Close()
+	_ = c.bare().Close()
 	if c.onGone != nil {
 		c.onGone(c)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -132,4 +133,26 @@ func TestDial_saysWhatIsWrong(t *testing.T) {
 	cancel()
 	_, err = Dial(ctx, "ws://"+silent.Addr().String(), DialOptions{})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TLS would wait five seconds for who does not read its farewell.
+func TestClose_isOverWithinCloseTimeOverTLS(t *testing.T) {
+	server, client := certificate()
+	client.ServerName = "example.com"
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		secured, peer := tls.Server(near, server), tls.Client(far, client)
+		shaken := make(chan error, 1)
+		go func() { shaken <- peer.Handshake() }()
+		require.NoError(t, secured.Handshake())
+		require.NoError(t, <-shaken)
+		c := newConn(secured, nil, Options{CloseTime: 2 * time.Second}.resolved(), false, true)
+		c.start()
+		require.NoError(t, c.Send([]byte("never read")))
+		began := time.Now()
+		require.NoError(t, c.Close())
+		<-c.Done()
+		require.Equal(t, 2*time.Second, time.Since(began))
+		require.NoError(t, far.Close())
+	})
 }
