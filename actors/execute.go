@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/airi-host/airi-host/capability"
@@ -39,6 +40,9 @@ type Executed struct {
 	Stderr string `json:"stderr"`
 	// Metadata is the driver's own, or nil.
 	Metadata json.RawMessage `json:"metadata"`
+	// Missed is how many chunks of the log sink has not taken: it failed, or was too slow.
+	// It is told beside an error as well.
+	Missed uint64 `json:"-"`
 }
 
 // Execute runs a command by the driver of an environment, which is the capability
@@ -46,17 +50,20 @@ type Executed struct {
 // caller's own goroutine and before Execute returns; nil is for who takes the result only.
 //
 // An error or a panic of sink, and a sink that is too slow (Limits.StreamItems and
-// StreamBytes are what waits for it), cost it chunks, which are counted as dropped
-// ("log-sink" and "progress"): the command goes on, and the result has what it wrote all
+// StreamBytes are what waits for it), cost it chunks, whose number is Executed.Missed; they are counted
+// as dropped ("log-sink" and "progress"), too: the command goes on, and the result has what it wrote all
 // the same. Errors are those of [Host.Invoke].
 func (h *Host) Execute(ctx context.Context, r ExecuteRequest, sink func(protocol.LogChunk) error) (Executed, error) {
 	call := protocol.Call{
 		Key: string(capability.KindEnvironment) + ":" + r.Driver + ".execute", Plugin: r.Plugin, Scope: r.Scope, Input: r.Params,
 		Deadline: r.Deadline, Trace: r.Trace,
 	}
+	var missed atomic.Uint64
 	if sink != nil {
+		call.Missed = &missed
 		call.Progress = func(item json.RawMessage) error {
 			if err := pour(sink, item); err != nil {
+				missed.Add(1)
 				h.dropOf(call, "log-sink", err.Error())
 			}
 			return nil
@@ -64,11 +71,11 @@ func (h *Host) Execute(ctx context.Context, r ExecuteRequest, sink func(protocol
 	}
 	raw, err := h.Invoke(ctx, call)
 	if err != nil {
-		return Executed{}, err
+		return Executed{Missed: missed.Load()}, err
 	}
-	var done Executed
+	done := Executed{Missed: missed.Load()}
 	if err := json.Unmarshal(raw, &done); err != nil {
-		return Executed{}, &protocol.Error{
+		return Executed{Missed: done.Missed}, &protocol.Error{
 			Code: protocol.CodeWire, Plugin: r.Plugin, Message: call.Key + " was answered with what is no result of a command", Err: err,
 		}
 	}

@@ -54,7 +54,7 @@ func TestExecute_givesTheLogBeforeTheResult(t *testing.T) {
 		end := <-done
 		require.NoError(t, end.err)
 		code := 3
-		require.Equal(t, Executed{ExitCode: &code, TimedOut: true, Stdout: "o", Stderr: "e", Metadata: json.RawMessage(`{"n":1}`)}, end.Executed)
+		require.Equal(t, Executed{ExitCode: &code, TimedOut: true, Stdout: "o", Stderr: "e", Metadata: json.RawMessage(`{"n":1}`), Missed: 3}, end.Executed)
 		require.Equal(t, []string{"stdout a\nb", "stdout a\nb", "stdout a\nb", "stderr c"}, got)
 		require.Equal(t, map[string]uint64{"log-sink": 3}, wantPhase(t, f.host, "far", lifecycle.Ready).Dropped)
 
@@ -88,8 +88,10 @@ func TestExecute_aSlowSinkLosesChunksAndNothingElse(t *testing.T) {
 		require.LessOrEqual(t, time.Since(began), mostPatience+time.Millisecond)
 		f.says(`answer 1 {"exitCode":0}`)
 		close(release)
-		require.NoError(t, (<-done).err)
+		end := <-done
+		require.NoError(t, end.err)
 		require.Equal(t, 3, got)
+		require.Equal(t, uint64(97), end.Missed)
 		require.Equal(t, map[string]uint64{"progress": 97}, wantPhase(t, f.host, "far", lifecycle.Ready).Dropped)
 	})
 }

@@ -53,6 +53,9 @@ func (p *peer) queue(c *call, e protocol.Progress) {
 	}
 	if e.Spare {
 		p.host.drop(p.h, "progress", c.Key+": its caller is too slow", 1)
+		if c.Missed != nil {
+			c.Missed.Add(1)
+		}
 		p.crowd = waiting
 		return
 	}

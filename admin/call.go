@@ -8,6 +8,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -125,7 +127,9 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 func (s *Server) followedCall(w http.ResponseWriter, r *http.Request, c protocol.Call, told func(error) error) error {
 	out := &lines{w: w}
 	c.Progress = func(item json.RawMessage) error { return out.write(`{"event":"progress","item":`, item) }
+	c.Missed = new(atomic.Uint64)
 	result, err := s.host.Invoke(r.Context(), c)
+	_ = out.gap(c.Missed.Load()) // as what follows tells
 	switch {
 	case err != nil && !out.begun:
 		return told(err)
@@ -137,6 +141,14 @@ func (s *Server) followedCall(w http.ResponseWriter, r *http.Request, c protocol
 		result = json.RawMessage("null")
 	}
 	return out.write(`{"event":"result","result":`, result)
+}
+
+// gap sends how many items were missed, if any were.
+func (l *lines) gap(missed uint64) error {
+	if missed == 0 {
+		return nil
+	}
+	return l.write(`{"event":"gap","missed":`, strconv.AppendUint(nil, missed, 10))
 }
 
 // lines is an answer of JSON objects, one a line, each of which is sent at once.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,16 @@ func TestCall_isFollowed(t *testing.T) {
 		}
 		require.Equal(t, c.want, got)
 	}
+}
+
+func TestLines_tellWhatWasMissed(t *testing.T) {
+	w := httptest.NewRecorder()
+	l := &lines{w: w}
+	require.NoError(t, l.gap(0))
+	require.False(t, l.begun)
+	require.NoError(t, l.gap(97))
+	require.NoError(t, l.write(`{"event":"result","result":`, []byte("1")))
+	require.Equal(t, "{\"event\":\"gap\",\"missed\":97}\n{\"event\":\"result\",\"result\":1}\n", w.Body.String())
 }
 
 func TestCall_endsWhenItsCallerGoes(t *testing.T) {

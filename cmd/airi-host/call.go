@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,8 @@ With --follow what comes is printed as one JSON object a line: what the plugin r
 it is at it, or the items of its stream, and the result as the last one:
   {"event":"progress","item":…}
   {"event":"result","result":…}
-A plugin that is still at it can be told from one that hangs by --idle. A call whose output
+Chunks of a command's log that were missed since output was taken too slowly are told on standard
+error; the result has all of them. A plugin that is still at it can be told from one that hangs by --idle. A call whose output
 nobody takes any more is given up.`
 
 func (c *cli) callCommand() *cobra.Command {
@@ -173,7 +175,7 @@ func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts cal
 	defer context.AfterFunc(stop, c.hurry)() // before release ends stop
 
 	if opts.follow {
-		one.Progress = c.printItem
+		one.Progress, one.Missed = c.printItem, new(atomic.Uint64)
 	}
 	caller := &caller{
 		host: h.Host, list: list, call: one, timeout: opts.timeout,
@@ -183,6 +185,9 @@ func (c *cli) callOn(ctx context.Context, st *state, one protocol.Call, opts cal
 	defer cancel()
 	result, err := caller.run(taken)
 	err = c.brokenOff(stop, c.untaken(err))
+	if opts.follow {
+		c.noteMissed(one.Missed.Load())
+	}
 	if err != nil {
 		c.aside().printShortfalls(caller.culprits(err))
 	} else {

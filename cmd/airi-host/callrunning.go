@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,6 +26,10 @@ func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptio
 		offers := offered(ctx, host, one.Plugin)
 		if opts.follow {
 			err := explain(inFlight(host.FollowCall(ctx, request, func(line []byte) error {
+				if missed := gapOf(line); missed > 0 {
+					c.noteMissed(missed)
+					return nil
+				}
 				c.write(line)
 				return c.out.loss()
 			}), one.Key), one.Key, offers)
@@ -43,6 +49,22 @@ func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptio
 		c.encode(c.lineOf(err))
 	}
 	return err
+}
+
+// gapOf is how many items were missed where a line tells of that, else 0.
+func gapOf(line []byte) uint64 {
+	var gap struct{ Missed uint64 }
+	if !bytes.HasPrefix(line, []byte(`{"event":"gap",`)) || json.Unmarshal(line, &gap) != nil {
+		return 0
+	}
+	return gap.Missed
+}
+
+// noteMissed tells on standard error that the log of a command has gaps.
+func (c *cli) noteMissed(n uint64) {
+	if n > 0 {
+		fmt.Fprintf(c.err, "note: %s missing in the log: output was taken too slowly; the result has all of it\n", plural(int(n), "chunk is", "chunks are"))
+	}
 }
 
 // inFlight is the error of a call whose host went, as a caller of any other plugin that
