@@ -40,6 +40,8 @@ type handle struct {
 	// its hooks, and handlers that nobody waits for any more.
 	busy  atomic.Int64
 	drops counters
+	// routes counts those that were asked for.
+	routes routeTally
 	// serves are the calls that it serves, if untold tells that its wire may not say for
 	// the sake of which of them it makes one.
 	serves serves
@@ -212,6 +214,8 @@ type SessionInfo struct {
 	Busy int64 `json:"busy,omitempty"`
 	// Dropped counts what was not used, by kind.
 	Dropped map[string]uint64 `json:"dropped,omitempty"`
+	// Routes are what became of its terminals and channels, by kind; nil for none.
+	Routes map[protocol.RouteKind]RouteCounts `json:"routes,omitempty"`
 	// Process describes the worker process, where there is one.
 	Process *ProcessInfo `json:"process,omitempty"`
 	// Worker is what the plugin's supervisor knows, over all its sessions.
@@ -240,7 +244,7 @@ func (h *handle) info() SessionInfo {
 	h.mu.Unlock()
 	info.InFlight, info.Busy = h.inFlight.Load(), max(h.busy.Load(), 0)
 	info.Calls, info.CallErrors = h.calls.Load(), h.callErrors.Load()
-	info.Dropped, info.Worker = h.drops.snapshot(), h.crashes.snapshot(time.Now())
+	info.Dropped, info.Routes, info.Worker = h.drops.snapshot(), h.routes.snapshot(), h.crashes.snapshot(time.Now())
 	if l := h.through(); l != nil {
 		info.Process = l.process()
 	}

@@ -60,6 +60,8 @@ type Host struct {
 	formers atomic.Int64
 	// roots numbers calls to which no other led.
 	roots atomic.Uint64
+	// routes counts those of all sessions.
+	routes routeTally
 	// nextIndex numbers sessions.
 	nextIndex atomic.Int64
 

@@ -66,6 +66,8 @@ type Route struct {
 	room            protocol.Room
 	sent, sentBytes int
 	roomy           chan struct{}
+	// isCounted tells that it is one of those that are open.
+	isCounted bool
 	// linger closes the route for its owner, once its program has ended.
 	linger *time.Timer
 }
@@ -270,6 +272,7 @@ func (r *Route) onOpened(room protocol.Room) {
 	defer r.mu.Unlock()
 	r.fire(lifecycle.RouteConfirmed)
 	r.room = room
+	r.countOpened()
 	close(r.begun)
 }
 
@@ -318,6 +321,7 @@ func (r *Route) onEnded(err error) {
 	} else {
 		r.fire(lifecycle.RouteEnd)
 	}
+	r.countEnded()
 	r.settle(err)
 }
 

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/airi-host/airi-host/protocol"
+
 	"github.com/airi-host/airi-host/transport/memory"
 )
 
@@ -120,6 +122,9 @@ func modelRun(t *testing.T, random *rand.Rand) {
 		m.check(t)
 	}
 	require.Empty(t, p.routes)
+	counts := f.host.Routes()[protocol.RouteDuplex]
+	require.Zero(t, counts.Open)
+	require.Len(t, list, int(counts.Opened+counts.Refused))
 }
 
 // modelStep is something that happens to a route: a frame or a wish.

@@ -50,9 +50,20 @@ func (h *Host) openRoute(ctx context.Context, kind protocol.RouteKind, asked Rou
 		return nil, err
 	}
 	who, err := h.routeOwner(ctx, kind, asked.Plugin)
+	var r *Route
+	if err == nil {
+		r, err = h.openAt(ctx, who, kind, asked)
+	}
 	if err != nil {
+		h.tallyRoute(who, kind, routeRefused)
 		return nil, err
 	}
+	context.AfterFunc(ctx, func() { r.giveUp(ctx) })
+	return r, nil
+}
+
+// openAt opens a route at a session.
+func (h *Host) openAt(ctx context.Context, who *handle, kind protocol.RouteKind, asked RouteRequest) (*Route, error) {
 	p, isPeer := who.through().(*peer)
 	if _, routing := who.dialect.(protocol.Routing); !isPeer || !routing {
 		return nil, failure(protocol.CodeInvalid, who.Plugin, fmt.Sprintf(
@@ -66,7 +77,6 @@ func (h *Host) openRoute(ctx context.Context, kind protocol.RouteKind, asked Rou
 	if err := r.awaitBegin(); err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { r.giveUp(ctx) })
 	return r, nil
 }
 

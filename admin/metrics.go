@@ -123,6 +123,8 @@ var (
 	descCrashes  = describe("crashes_total", "Crashes of a plugin. Each is followed by a restart, but for the one at which it is given up.", "plugin")
 	descGivenUp  = describe("given_up", "Whether a plugin crashed too often and is not started any more.", "plugin")
 	descDropped  = describe("dropped_total", "What was not used of a plugin's session, by kind.", "plugin", "what")
+	descRoutes   = describe("routes", "Terminals and channels of plugins that are open, by kind.", "kind")
+	descRouted   = describe("routes_total", "Terminals and channels by what became of them: opened, refused, lost after they were open.", "kind", "outcome")
 	descOffers   = describe("capabilities", "Offers by state.", "state")
 	descFollow   = describe("followers", "Who follows events and logs.")
 	descWaiting  = describe("follower_lines", "Lines that wait for followers.")
@@ -139,7 +141,7 @@ var (
 // Describe lists what Collect collects.
 func (standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descInfo, descStarted, descSessions, descFlight, descBusy, descCrashes, descGivenUp, descDropped, descOffers,
+		descInfo, descStarted, descSessions, descFlight, descBusy, descCrashes, descGivenUp, descDropped, descRoutes, descRouted, descOffers,
 		descFollow, descWaiting, descMissed, descLogBytes, descLogWaiting, descLogFailing, descLogDropped,
 		descGrants, descAudit, descAuditing, descAsked, descAnswered, descHeaders, descPushed,
 	} {
@@ -173,6 +175,7 @@ func (c standing) Collect(to chan<- prometheus.Metric) {
 	for _, phase := range lifecycle.Session.States() {
 		put(descSessions, prometheus.GaugeValue, float64(phases[phase]), string(phase))
 	}
+	s.routeMetrics(put)
 	states := map[lifecycle.State]int{}
 	for _, o := range s.host.Offers() {
 		states[o.State]++
@@ -198,6 +201,17 @@ func (c standing) Collect(to chan<- prometheus.Metric) {
 	}
 	put(descPushed, prometheus.CounterValue, float64(s.pushed.Load()))
 	put(descHeaders, prometheus.CounterValue, float64(s.endpoints.dropped.Load()))
+}
+
+func (s *Server) routeMetrics(put func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string)) {
+	all := s.host.Routes()
+	for _, kind := range []protocol.RouteKind{protocol.RoutePTY, protocol.RouteDuplex} {
+		n := all[kind]
+		put(descRoutes, prometheus.GaugeValue, float64(n.Open), string(kind))
+		for outcome, count := range map[string]uint64{"opened": n.Opened, "refused": n.Refused, "lost": n.Lost} {
+			put(descRouted, prometheus.CounterValue, float64(count), string(kind), outcome)
+		}
+	}
 }
 
 func number(is bool) float64 {

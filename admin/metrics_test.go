@@ -18,6 +18,8 @@ func TestMetrics_countWhatTheHostDoes(t *testing.T) {
 	for _, key := range []string{"model:ECHO", "model:ECHO", "model:FAILS", "tool:SORRY", "tool:none", "no-kind-of-ours"} {
 		_, _ = r.Call(t.Context(), CallRequest{Key: key, Input: json.RawMessage(`{}`)})
 	}
+	_, err := r.host.OpenPTY(t.Context(), actors.RouteRequest{Plugin: "talker"})
+	require.Error(t, err)
 	status, body := r.get(t, pathMetrics)
 	require.Equal(t, 200, status)
 	for _, line := range []string{
@@ -34,6 +36,11 @@ func TestMetrics_countWhatTheHostDoes(t *testing.T) {
 		`airi_host_capabilities{state="ready"} 8`,
 		`airi_host_info{version="v9"} 1`,
 		`airi_host_followers 0`,
+		`airi_host_routes{kind="pty"} 0`,
+		`airi_host_routes{kind="duplex"} 0`,
+		`airi_host_routes_total{kind="pty",outcome="refused"} 1`,
+		`airi_host_routes_total{kind="pty",outcome="opened"} 0`,
+		`airi_host_routes_total{kind="duplex",outcome="lost"} 0`,
 		`go_goroutines `,
 	} {
 		require.Contains(t, body, "\n"+line)

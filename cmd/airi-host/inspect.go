@@ -12,6 +12,7 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 const inspectText = `Tell all that the running host knows about a plugin, by its name or a session's id: its
@@ -53,6 +54,7 @@ func (c *cli) printInspection(d admin.PluginDetail, now time.Time) {
 		{"manifest", d.File},
 		{"process", processOf(d.Process, now)},
 		{"calls", fmt.Sprintf("%d, %d of them failed; %d in flight", d.Calls, d.CallErrors, d.InFlight)},
+		{"routes", routesOf(d.Routes)},
 		{"worker", workerOf(d.Worker, now)},
 		{"requires", strings.Join(d.Requires, ", ")},
 		{"waits for", strings.Join(d.Waits, ", ")},
@@ -134,6 +136,16 @@ func workerOf(w actors.WorkerInfo, now time.Time) string {
 }
 
 // countsOf lists counters: "late-answer 3, stray-text 1".
+// routesOf tells what became of a plugin's routes.
+func routesOf(routes map[protocol.RouteKind]actors.RouteCounts) string {
+	var words []string
+	for _, kind := range slices.Sorted(maps.Keys(routes)) {
+		n := routes[kind]
+		words = append(words, fmt.Sprintf("%s %d open, %d opened, %d refused, %d lost", kind, n.Open, n.Opened, n.Refused, n.Lost))
+	}
+	return strings.Join(words, "; ")
+}
+
 func countsOf(counts map[string]uint64) string {
 	var words []string
 	for _, what := range slices.Sorted(maps.Keys(counts)) {

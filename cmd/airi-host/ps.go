@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 const psText = `List the plugins of the running host: where each stands and for how long, its calls and
@@ -80,11 +82,20 @@ func (c *cli) notesOf(one admin.PluginInfo, now time.Time) string {
 	if one.Phase == lifecycle.ConfigurationNeeded {
 		cure = "'" + c.cures(false).command(one.Plugin) + "'"
 	}
-	text, approval := note(noteOf(one.SessionInfo, now), cure), awaitsApproval(one.Plugin, one.Unapproved)
-	if text == "" || approval == "" {
-		return text + approval
+	notes := []string{note(noteOf(one.SessionInfo, now), cure), awaitsApproval(one.Plugin, one.Unapproved), openRoutes(one.Routes)}
+	return strings.Join(slices.DeleteFunc(notes, func(text string) bool { return text == "" }), "; ")
+}
+
+// openRoutes tells how many terminals and channels of a plugin are open.
+func openRoutes(routes map[protocol.RouteKind]actors.RouteCounts) string {
+	n := 0
+	for _, one := range routes {
+		n += int(one.Open)
 	}
-	return text + "; " + approval
+	if n == 0 {
+		return ""
+	}
+	return plural(n, "open route", "open routes")
 }
 
 // noteOf is what one would ask next about a plugin.
