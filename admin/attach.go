@@ -77,7 +77,7 @@ func (s *Server) openDuplex(ctx context.Context, r actors.RouteRequest) (route, 
 }
 
 // attach answers a request for a route: with an error as any other, or with the route.
-func (s *Server) attach(open opener) handler {
+func (s *Server) attach(kind protocol.RouteKind, open opener) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if !strings.EqualFold(r.Header.Get("Upgrade"), attachProtocol) {
 			return invalid("expected the headers \"Connection: Upgrade\" and \"Upgrade: %s\"", attachProtocol)
@@ -95,6 +95,7 @@ func (s *Server) attach(open opener) handler {
 		route, err := open(ctx, actors.RouteRequest{
 			Plugin: r.PathValue("name"), Params: asked.Params, Scope: asked.Scope, Trace: asked.Trace,
 		})
+		s.tellAttached(kind, r.PathValue("name"), asked.Scope, err)
 		if err != nil {
 			return err
 		}
@@ -107,6 +108,14 @@ func (s *Server) attach(open opener) handler {
 		a := &attached{route: route, conn: conn, in: buffered.Reader, patience: s.limits.AnswerTime}
 		a.run()
 		return nil
+	}
+}
+
+// tellAttached tells that somebody was attached, or refused; of no plugin there is nothing
+// to be told.
+func (s *Server) tellAttached(kind protocol.RouteKind, plugin, scope string, err error) {
+	if s.opts.Attached != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
+		s.opts.Attached(kind, plugin, scope, err)
 	}
 }
 

@@ -115,7 +115,7 @@ func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
 func attachTo(t *testing.T, r *running, f *flood) (*Server, net.Conn) {
 	t.Helper()
 	s := New(r.host, Options{})
-	s.mux = s.answering(s.attach(func(ctx context.Context, _ actors.RouteRequest) (route, error) {
+	s.mux = s.answering(s.attach(protocol.RoutePTY, func(ctx context.Context, _ actors.RouteRequest) (route, error) {
 		stop := context.AfterFunc(ctx, func() {
 			f.end(&protocol.Error{Code: protocol.CodeCancelled, Message: "its context has ended"})
 		})

@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -15,7 +16,10 @@ import (
 
 func TestAttach_refusesWithAnAnswer(t *testing.T) {
 	upgrade := []string{"Content-Type", "application/json", "Connection", "Upgrade", "Upgrade", attachProtocol}
-	r := startGuarded(t, Options{}, Guard{})
+	var told []string
+	r := startGuarded(t, Options{Attached: func(kind protocol.RouteKind, plugin, scope string, err error) {
+		told = append(told, fmt.Sprint(kind, " ", plugin, " ", scope, " ", protocol.CodeOf(err)))
+	}}, Guard{})
 	for _, c := range []struct {
 		path, body string
 		header     []string
@@ -26,12 +30,13 @@ func TestAttach_refusesWithAnAnswer(t *testing.T) {
 		{"nobody/pty", `{"command":1}`, upgrade, 400, `unknown field`},
 		{"nobody/pty", `{}`, upgrade, 404, `no plugin nobody runs: no pty is opened`},
 		{"nobody/duplex", `{}`, upgrade, 404, `no plugin nobody runs: no duplex is opened`},
-		{"talker/duplex", `{}`, upgrade, 400, `its wire has no routes`},
+		{"talker/duplex", `{"scope":"acme"}`, upgrade, 400, `its wire has no routes`},
 	} {
 		status, body := r.send(t, http.MethodPost, pathAPI+"/plugins/"+c.path, c.body, c.header...)
 		require.Equal(t, c.status, status, body)
 		require.Contains(t, body, c.text)
 	}
+	require.Equal(t, []string{"duplex talker acme invalid"}, told, "of no plugin nothing is told")
 }
 
 func TestAttach_isNotForEveryUserOfTheMachine(t *testing.T) {

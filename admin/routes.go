@@ -3,6 +3,8 @@ package admin
 import (
 	"net/http"
 	"strings"
+
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // The paths that are no part of the API.
@@ -46,8 +48,8 @@ func (s *Server) routes() http.Handler {
 		"POST " + pathAPI + "/plugins/{name}/reload":          s.command(Reload, s.reload),
 		"POST " + pathAPI + "/plugins/{name}/enable":          s.command(Enable, s.enable),
 		"POST " + pathAPI + "/plugins/{name}/disable":         s.command(Disable, s.disable),
-		"POST " + pathAPI + "/plugins/{name}/pty":             s.attach(s.openPTY),
-		"POST " + pathAPI + "/plugins/{name}/duplex":          s.attach(s.openDuplex),
+		"POST " + pathAPI + "/plugins/{name}/pty":             s.attach(protocol.RoutePTY, s.openPTY),
+		"POST " + pathAPI + "/plugins/{name}/duplex":          s.attach(protocol.RouteDuplex, s.openDuplex),
 		"DELETE " + pathAPI + "/plugins/{name}/data":          s.deleteData,
 		"DELETE " + pathAPI + "/companies/{company}/data":     s.deleteData,
 	} {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // Options are what a server knows beside its host. The zero value works.
@@ -51,6 +52,9 @@ type Options struct {
 	Audit       func(ctx context.Context, s AuditSearch) ([]AuditRecord, error)
 	AuditCounts func() AuditCounts
 	Ordered     func(command, plugin string, err error)
+	// Attached is told of everybody who was attached to a terminal or a channel of a plugin
+	// for a tenant, "" being the default, or was refused that with an error; nil for nobody.
+	Attached func(kind protocol.RouteKind, plugin, scope string, err error)
 	// Jobs lists the jobs of a plugin, "" being all, with so many of their last runs; nil
 	// for a host that remembers none.
 	Jobs func(ctx context.Context, plugin string, runs int) ([]Job, error)

@@ -12,7 +12,7 @@ import (
 )
 
 const auditText = `List what plugins of the running host were denied, what was done by hand (start, stop, reload,
-enable, disable, configure, approve, forget, and the settings that were read again, by field), and what plugins have logged as their activity; the newest first.
+enable, disable, configure, approve, forget, pty, and the settings that were read again, by field), and what plugins have logged as their activity; the newest first.
 
 A plugin that is denied the same again and again has one record at once, and then one with the
 number of them now and then. With --output json there is a line {"event":"audit",…} for each.`

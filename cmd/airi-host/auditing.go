@@ -52,6 +52,20 @@ func (st *state) ordered(command, plugin string, err error) {
 	st.trail.Add(r)
 }
 
+// attached has it kept that somebody was attached to a terminal or a channel of a plugin, or
+// was refused that: not to which program, nor what the plugin said, which may quote what was
+// asked for.
+func (st *state) attached(kind protocol.RouteKind, plugin, scope string, err error) {
+	r := services.Record{Plugin: plugin, Company: scope, Action: string(kind), EntityType: "route", Message: string(kind) + " by hand"}
+	if err != nil {
+		r.Message += " was refused"
+		if code := protocol.CodeOf(err); code != "" {
+			r.Message += ": " + string(code)
+		}
+	}
+	st.trail.Add(r)
+}
+
 // configuring has it kept when a configuration is changed by hand.
 type configuring struct {
 	admin.Configurations

@@ -103,7 +103,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		o.Configurations, o.Forget = configuring{configs, st.trail}, h.forget(configs, st, c.logRemover(h.kept, st))
 		f.reloader = newReloader(c, h, f, configs)
 		o.ReloadSettings = f.reloader.reload
-		o.Granting, o.Ordered = approvals{h, &st.grants}, st.ordered
+		o.Granting, o.Ordered, o.Attached = approvals{h, &st.grants}, st.ordered, st.attached
 		o.Audit, o.AuditCounts = searchAudit(st.db), st.auditCounts
 		o.Jobs = newJobList(h, st.db).list
 		o.Disabled = st.disabled.has
