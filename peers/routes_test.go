@@ -319,6 +319,7 @@ func TestHost_holdsToTheCeilingWhateverDies(t *testing.T) {
 	t.Logf("%d routes were open, %d were not opened or were lost", opened.Load(), refused.Load())
 	require.Positive(t, opened.Load())
 	eventually(t, func() bool { return h.routes.Open() == 0 }, "routes")
+	eventually(t, func() bool { return h.Routes()[protocol.RouteDuplex].Open == 0 }, "routes that are counted as open")
 	require.Less(t, heapInUse(), before+64<<20)
 }
 

@@ -1,6 +1,7 @@
 package paperclip
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,25 @@ func TestEnvironment_calls(t *testing.T) {
 		}
 		require.Equal(t, []string{`send {"id":1,"method":` + c.want + `}`}, r.invoke(1, call))
 		require.Equal(t, []string{`complete 1 ok {"any":1}`}, r.receive(`{"id":1,"result":{"any":1}}`))
+	}
+}
+
+// Every hook that the SDK has for drivers is called by its own name, all but one for a company.
+func TestEnvironment_callsEveryHook(t *testing.T) {
+	for _, name := range []string{
+		"ValidateConfig", "Probe", "AcquireLease", "ResumeLease", "ReleaseLease", "DestroyLease", "RealizeWorkspace", "Execute",
+		"RunnerIngressEndpoint", "SyncIn", "SyncOut", "StartInteractiveSetup", "GetInteractiveSetup", "CaptureTemplate",
+		"CancelInteractiveSetup", "DeleteTemplate",
+	} {
+		company := `"companyId":"c",`
+		tail := inCompany
+		if name == "ValidateConfig" {
+			company, tail = "", ""
+		}
+		r := newRig(t, Plugin{}, protocol.Settings{})
+		key := "environment:lab." + strings.ToLower(name[:1]) + name[1:]
+		require.Equal(t, []string{`send {"id":1,"method":"environment` + name + `","params":{"driverKey":"lab",` + company + `"environmentId":"e"}` + tail + `}`},
+			r.invoke(1, protocol.Call{Key: key, Scope: "c", Input: raw(`{"environmentId":"e"}`)}))
 	}
 }
 
