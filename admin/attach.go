@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/airi-host/airi-host/actors"
@@ -34,7 +35,8 @@ const attachProtocol = "airi-host-route"
 // The kinds of frames. A frame is its kind, the length of what it carries in four bytes,
 // the first one the highest, and that.
 const (
-	// frameData is bytes of the route, in both directions.
+	// frameData is bytes of the route, in both directions. The host sends one without any
+	// every probeTime, to learn whether anybody is still attached.
 	frameData = 'd'
 	// frameStop asks for the program's end.
 	frameStop = 's'
@@ -47,6 +49,10 @@ const (
 // MaxAttachFrame is the longest that a frame carries, in bytes; a longer one ends the
 // connection.
 const MaxAttachFrame = 64 << 10
+
+// probeTime is how long it takes to learn that nobody is attached any more while what they
+// have sent waits for the program, and hides the end of the connection.
+const probeTime = time.Second
 
 // AttachExit is how a route's program ended.
 type AttachExit struct {
@@ -136,6 +142,12 @@ type attached struct {
 	in    *bufio.Reader
 	// patience is how long whoever is attached may take to take a frame.
 	patience time.Duration
+
+	// sending is held by whoever sends; isTold tells that the last frame was sent, and
+	// broken why none is any more.
+	sending sync.Mutex
+	isTold  bool
+	broken  error
 }
 
 // run passes on what comes until either end is over.
@@ -153,6 +165,23 @@ func (a *attached) run() {
 	_ = a.conn.Close()  // so that take ends, where it reads
 	_ = a.route.Close() // and where it writes to a program that takes nothing
 	<-taken
+}
+
+// watch closes the route when nobody is attached any more, until over.
+func (a *attached) watch(over <-chan struct{}) {
+	ticks := time.NewTicker(probeTime)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-ticks.C:
+			if a.send(frame(frameData, nil)) != nil {
+				_ = a.route.Close() // it always succeeds
+				return
+			}
+		}
+	}
 }
 
 // close tells whoever is attached that nothing more comes, and gives them a moment to go.
@@ -188,6 +217,9 @@ func (a *attached) give() error {
 	if err := a.send([]byte(head)); err != nil {
 		return err
 	}
+	over := make(chan struct{})
+	defer close(over)
+	go a.watch(over)
 	buffer := make([]byte, MaxAttachFrame)
 	for {
 		n, err := a.route.Read(buffer)
@@ -197,15 +229,36 @@ func (a *attached) give() error {
 			}
 		}
 		if err != nil {
-			return a.send(a.lastFrame(err))
+			return a.sendLast(a.lastFrame(err))
 		}
 	}
 }
 
+// sendLast sends a frame behind which none is sent.
+func (a *attached) sendLast(b []byte) error {
+	a.sending.Lock()
+	defer a.sending.Unlock()
+	a.isTold = true
+	return a.put(b)
+}
+
 func (a *attached) send(b []byte) error {
+	a.sending.Lock()
+	defer a.sending.Unlock()
+	if a.isTold {
+		return nil
+	}
+	return a.put(b)
+}
+
+// put sends with sending held.
+func (a *attached) put(b []byte) error {
+	if a.broken != nil {
+		return a.broken
+	}
 	_ = a.conn.SetWriteDeadline(time.Now().Add(a.patience))
-	_, err := a.conn.Write(b)
-	return err
+	_, a.broken = a.conn.Write(b)
+	return a.broken
 }
 
 // lastFrame tells how the route ended, of which reading told an error.

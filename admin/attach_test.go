@@ -1,13 +1,19 @@
 package admin
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -106,6 +112,57 @@ func TestAttachment_tellsWhyItHasEnded(t *testing.T) {
 			if name == "the host's reason" {
 				require.Equal(t, protocol.CodeOverloaded, protocol.CodeOf(err))
 			}
+		})
+	}
+}
+
+// deaf is a route whose program neither takes nor writes anything.
+type deaf struct {
+	once  sync.Once
+	ended chan struct{}
+}
+
+func (s *deaf) Read([]byte) (int, error)  { <-s.ended; return 0, io.ErrClosedPipe }
+func (s *deaf) Write([]byte) (int, error) { <-s.ended; return 0, io.ErrClosedPipe }
+func (s *deaf) Stop()                     {}
+func (s *deaf) Close() error              { s.once.Do(func() { close(s.ended) }); return nil }
+func (s *deaf) Wait(context.Context) (protocol.Exit, error) {
+	<-s.ended
+	return protocol.Exit{}, io.ErrClosedPipe
+}
+
+// Whoever goes is missed although the program has not taken what they sent.
+func TestAttached_endsWhenNobodyIsThere(t *testing.T) {
+	for name, leave := range map[string]func(net.Conn){
+		"the connection is closed": func(c net.Conn) { _ = c.Close() },
+		"they read no more":        func(net.Conn) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				host, client := net.Pipe()
+				route := &deaf{ended: make(chan struct{})}
+				a := &attached{route: route, conn: host, in: bufio.NewReader(host), patience: 30 * time.Second}
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					a.run()
+				}()
+				head, err := http.ReadResponse(bufio.NewReader(client), nil)
+				require.NoError(t, err)
+				require.NoError(t, head.Body.Close())
+				_, err = client.Write(frame(frameData, []byte("never taken")))
+				require.NoError(t, err)
+				began := time.Now()
+				leave(client)
+				<-done
+				require.LessOrEqual(t, time.Since(began), a.patience+probeTime)
+				select {
+				case <-route.ended:
+				default:
+					require.Fail(t, "the route is open")
+				}
+				require.NoError(t, client.Close())
+			})
 		})
 	}
 }
