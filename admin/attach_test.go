@@ -166,3 +166,23 @@ func TestAttached_endsWhenNobodyIsThere(t *testing.T) {
 		})
 	}
 }
+
+// A connection that is upgraded still ends with the context that it was asked for with.
+func TestClient_attachesUntilTheContextEnds(t *testing.T) {
+	host, client := net.Pipe()
+	c := NewClient(func(context.Context) (net.Conn, error) { return client, nil })
+	go func() {
+		r, err := http.ReadRequest(bufio.NewReader(host))
+		if err == nil {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(host, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+attachProtocol+"\r\n\r\n")
+		}
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	a, err := c.Attach(ctx, protocol.RoutePTY, "porter", AttachRequest{})
+	require.NoError(t, err)
+	cancel()
+	_, err = a.Read(make([]byte, 1))
+	require.ErrorContains(t, err, "the connection to the host")
+	require.NoError(t, host.Close())
+}

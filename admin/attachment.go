@@ -51,6 +51,8 @@ func (c *Client) Attach(ctx context.Context, kind protocol.RouteKind, plugin str
 	if !ok {
 		return nil, fmt.Errorf("the host gave no connection for %s", kind)
 	}
+	// The transport lets go of a connection that is upgraded, and of its context.
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return &Attachment{conn: conn, buffer: make([]byte, MaxAttachFrame)}, nil
 }
 
