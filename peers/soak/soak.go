@@ -153,10 +153,29 @@ func (k *soak) weather(ctx context.Context) error {
 		fmt.Fprintf(k.log, "soak: storm %d of %d is over: %s deeds, %d crashes, heap %s, resident %s\n", n+1, storms,
 			fmt.Sprint(k.book.total("deeds")), k.book.of("workers", "crashes"), mib(m.heap), mib(m.rss))
 	}
-	for _, much := range k.calms[storms-1].grown(k.calms[0], residentCounts) {
+	for _, much := range k.kept(ctx) {
 		k.book.fault("%s", much)
 	}
 	return nil
+}
+
+// kept is what is more after the last storm than after the first, and stays so: what a
+// worker that is behind has yet to take goes within settleTime.
+func (k *soak) kept(ctx context.Context) (much []string) {
+	last := &k.calms[storms-1]
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	for ; ; *last = measure() {
+		much = last.grown(k.calms[0], residentCounts)
+		if len(much) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return much
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // storm lets everybody loose for a third of the time, or until something is wrong.
