@@ -3,6 +3,7 @@ package actors
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 // pool runs mailboxes, and services, on goroutines that it keeps for a while. A
@@ -15,19 +16,29 @@ type pool struct {
 	// work goes to a parked goroutine; nobody parked takes nothing.
 	work   chan func()
 	parked atomic.Int64
-	// most is how many wait for work at most.
-	most int64
+	// most is how many wait for work at most, kept how many go on waiting when there is
+	// less to do.
+	most, kept int64
+	// sheds tells that some of them will be let go.
+	sheds atomic.Bool
 	// over closes when the pool is not needed any more.
 	over chan struct{}
 }
 
-func newPool(most int) *pool {
-	return &pool{work: make(chan func()), over: make(chan struct{}), most: int64(most)}
+func newPool(most, kept int) *pool {
+	return &pool{work: make(chan func()), over: make(chan struct{}), most: int64(most), kept: int64(kept)}
 }
 
 // mostServing is how many goroutines wait to serve calls of peers: a worker's calls come
-// in bursts, and those that are calls of others last until these have answered.
-const mostServing = 128
+// in bursts, and those that are calls of others last until these have answered. When the
+// burst is over keptServing of them go on waiting.
+const (
+	mostServing = 128
+	keptServing = 16
+)
+
+// shedTime is how long more goroutines than are kept wait for work.
+const shedTime = time.Second
 
 // mailboxSlice is how many messages of one mailbox are handled before others get
 // their turn.
@@ -70,14 +81,31 @@ func growStack() byte {
 // park waits for more to do; nil means that there are enough who do.
 func (p *pool) park() func() {
 	defer p.parked.Add(-1)
-	if p.parked.Add(1) > p.most {
+	n := p.parked.Add(1)
+	if n > p.most {
 		return nil
+	}
+	if n > p.kept && !p.sheds.Load() && p.sheds.CompareAndSwap(false, true) {
+		time.AfterFunc(shedTime, p.shed)
 	}
 	select {
 	case f := <-p.work:
 		return f
 	case <-p.over:
 		return nil
+	}
+}
+
+// shed lets those go who are more than are kept. Where there is much to do others take
+// their places, which costs next to nothing once each shedTime.
+func (p *pool) shed() {
+	p.sheds.Store(false)
+	for range p.parked.Load() - p.kept {
+		select {
+		case p.work <- nil:
+		default: // they have work
+			return
+		}
 	}
 }
 

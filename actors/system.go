@@ -37,9 +37,9 @@ var _ actor.Dispatcher = (*pool)(nil)
 const deadLetterPause = 10 * time.Millisecond
 
 func newSystem() *system {
-	quiet, pool := slog.New(slog.DiscardHandler), newPool(runtime.GOMAXPROCS(0)) // no more mailboxes can run at once
+	quiet, pool := slog.New(slog.DiscardHandler), newPool(runtime.GOMAXPROCS(0), runtime.GOMAXPROCS(0)) // no more mailboxes can run at once
 	return &system{
-		pool: pool, servers: newPool(mostServing),
+		pool: pool, servers: newPool(mostServing, keptServing),
 		props: actor.PropsFromProducer(
 			func() actor.Actor { return &shell{} },
 			actor.WithMailbox(actor.UnboundedLockfree()),

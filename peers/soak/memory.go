@@ -18,7 +18,7 @@ const (
 	// rssSlack is larger: freed pages go back to the system in large pieces.
 	rssSlack = 24 << 20
 	// keptGoroutines is how many a host may keep to answer workers with.
-	keptGoroutines = 128
+	keptGoroutines = 16
 )
 
 // memory is what this process holds, in bytes, when nothing is under way.

@@ -25,10 +25,10 @@ func TestMemory_mayGrowByAFactorAndASlack(t *testing.T) {
 	require.Empty(t, last.grown(first, true))
 	last.heap++
 	require.Equal(t, []string{"the heap has grown from 100.0 MiB to 134.0 MiB, the most is 134.0 MiB"}, last.grown(first, true))
-	last = memory{goroutines: 139, descriptors: 22, rss: 300 << 20}
+	last = memory{goroutines: 27, descriptors: 22, rss: 300 << 20}
 	require.Equal(t, []string{
 		"the resident memory has grown from 200.0 MiB to 300.0 MiB, the most is 284.0 MiB",
-		"the number of goroutines has grown from 10 to 139, the most is 138",
+		"the number of goroutines has grown from 10 to 27, the most is 26",
 		"the number of descriptors has grown from 20 to 22, the most is 20",
 	}, last.grown(first, true))
 	require.Len(t, last.grown(first, false), 2)
