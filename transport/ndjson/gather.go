@@ -50,6 +50,6 @@ func (w *Writer) putBack(head chunk, n int) {
 	defer w.mu.Unlock()
 	w.settle(0, n)
 	if w.err == nil {
-		w.queue.chunks = append([]chunk{{data: head.data[n:], records: head.records}}, w.queue.chunks...)
+		w.queue.chunks = append([]chunk{{data: head.data[n:], records: head.records, isRest: true}}, w.queue.chunks...)
 	}
 }

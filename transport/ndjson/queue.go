@@ -4,6 +4,8 @@ package ndjson
 type chunk struct {
 	data    []byte
 	records int
+	// isRest tells that data is the end of a longer buffer, which stays as long as it does.
+	isRest bool
 }
 
 // queue holds lines that wait, packed into chunks: many short records share one
@@ -60,7 +62,7 @@ func (q *queue) shift() chunk {
 
 // recycle keeps the buffer of a written chunk for the next one.
 func (q *queue) recycle(written chunk) {
-	if size := cap(written.data); size >= smallBuffer && size <= keptBuffer && size > cap(q.spare) {
+	if size := cap(written.data); !written.isRest && size >= smallBuffer && size <= keptBuffer && size > cap(q.spare) {
 		q.spare = written.data[:0]
 	}
 }

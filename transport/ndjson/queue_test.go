@@ -71,3 +71,14 @@ func TestQueue_reusesOneBuffer(t *testing.T) {
 	q.recycle(q.shift())
 	require.LessOrEqual(t, cap(q.spare), keptBuffer)
 }
+
+// A slice of a long chunk, whose beginning was written, is not kept: all of it would be.
+func TestQueue_keepsNoPartOfALongChunk(t *testing.T) {
+	dst := &slot{room: 2 * keptBuffer}
+	w := NewWriter(dst, WriterOptions{})
+	require.NoError(t, w.Gather(make([]byte, 2*keptBuffer+smallBuffer)))
+	w.Push()
+	require.NoError(t, w.Flush(t.Context()))
+	require.Len(t, dst.writes(), 2, "the rest came later")
+	require.Zero(t, cap(w.queue.spare))
+}
