@@ -131,12 +131,13 @@ func (p *peer) tell(in protocol.Input, awaited func() bool) (held [][]byte, err 
 	if p.closed || !awaited() {
 		return nil, errNotAwaited
 	}
-	p.held, p.unsaid = nil, nil
 	p.step(in)
-	if len(p.held) == 0 && p.unsaid == nil {
+	held, err = p.held, p.unsaid
+	p.held, p.unsaid = nil, nil
+	if len(held) == 0 && err == nil {
 		p.heardOf(in)
 	}
-	return p.held, p.unsaid
+	return held, err
 }
 
 // heardOf notes that the peer has got a frame of a call that has a request stream. It

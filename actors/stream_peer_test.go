@@ -322,6 +322,9 @@ func TestPeerStream_aFeedWaitsForRoom(t *testing.T) {
 		require.Less(t, time.Since(began), time.Second+5*longestPause)
 		f.says("answer 1 5")
 		require.Equal(t, "5", (<-done).result)
+		p, ok := f.host.find("plugin-session-0").through().(*peer)
+		require.True(t, ok)
+		require.Nil(t, p.held, "what was sent is let go of")
 
 		stuck := beginCall(t, f.host, protocol.Call{Key: "data:a", Feed: fedWith(nil, "1", "2", "3"), Deadline: time.Now().Add(time.Second)})
 		wantCode(t, (<-stuck).err, protocol.CodeTimeout, "data:a of plugin far did not answer before the deadline (the call's own deadline)")
