@@ -67,6 +67,7 @@ func (h *Host) throughPeer(ctx context.Context, who *handle, c *protocol.Call, n
 			if one.over.CompareAndSwap(false, true) {
 				one.bell.Stop()
 				link.cancel(one, reasonOf(ctx))
+				one.Call = protocol.Call{} // a bell that was stopped may be kept until its time
 				return nil, gaveUp(ctx, who.Plugin, notAnswered(c, who), l)
 			}
 			<-one.done // the answer came with the bell

@@ -190,6 +190,22 @@ func TestPeer_aFullQueueIsAnOverloadAndTheConnectionLives(t *testing.T) {
 	})
 }
 
+// A timer that was stopped may be kept by the runtime until its time, and keeps its call.
+func TestPeer_aCallThatIsGivenUpKeepsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := ready(t, Options{}, memory.Options{}, plain{}, "tool:a")
+		one := &call{done: make(chan struct{}, 1)}
+		f.host.pool.New = func() any { return one }
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := f.host.Invoke(ctx, protocol.Call{Key: "tool:a", Input: json.RawMessage(`{}`)})
+		require.Equal(t, protocol.CodeCancelled, protocol.CodeOf(err))
+		f.hears("call 1 tool:a {}", "cancel 1 cancelled")
+		require.NotZero(t, one.id)
+		require.Nil(t, one.Input)
+	})
+}
+
 func TestPeer_aCancelThatCannotBeSentIsNoHarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := ready(t, Options{Timeouts: Timeouts{Call: time.Second}}, memory.Options{QueueRecords: 1}, plain{}, "tool:a")
