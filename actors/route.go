@@ -109,6 +109,9 @@ func (r *Route) Read(b []byte) (int, error) {
 		r.isRead = true
 		r.peer.route(protocol.ReadRoute{ID: r.id})
 	}
+	if !r.hasOwner() {
+		r.rest = nil
+	}
 	for len(r.rest) == 0 {
 		item, some, over, err := r.chunks.take()
 		switch {
@@ -122,8 +125,16 @@ func (r *Route) Read(b []byte) (int, error) {
 		}
 	}
 	n := copy(b, r.rest)
-	r.rest = r.rest[n:]
+	if r.rest = r.rest[n:]; len(r.rest) == 0 {
+		r.rest = nil // its memory is the chunk's
+	}
 	return n, nil
+}
+
+func (r *Route) hasOwner() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.isClosed
 }
 
 func (r *Route) endOfReading(err error) error {
@@ -351,11 +362,11 @@ func (r *Route) onDone(err error) {
 	r.cancel()
 }
 
-// fail notes why the host itself ends the route.
+// fail notes why the host itself ends the route, if it is not over already.
 func (r *Route) fail(why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.reason == nil {
+	if r.reason == nil && !r.isOver {
 		r.reason = why
 	}
 }

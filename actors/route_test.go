@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,6 +187,82 @@ func TestRoute_closeIsOnceAndDropsWhatWasNotRead(t *testing.T) {
 		_, err = r.Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.ErrClosedPipe)
 		require.Equal(t, uint64(1), wantPhase(t, f.host, "far", lifecycle.Ready).Dropped["chunk"])
+	})
+}
+
+func TestRoute_keepsNothingOfWhatWasReadOrIsNotWanted(t *testing.T) {
+	withRoutes(t, func(f *far) {
+		t := f.t
+		r := f.routeTo(1)
+		f.says("chunk 1 abc", "chunk 1 d", "chunk 1 ef")
+		require.Equal(t, "abc", nextOf(t, r))
+		require.Nil(t, r.rest)
+		require.Equal(t, "d", nextOf(t, r))
+		_, err := r.Read(make([]byte, 1))
+		require.NoError(t, err)
+		require.Equal(t, "f", string(r.rest))
+		require.NoError(t, r.Close())
+		f.hears("close 1")
+		n, err := r.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.ErrClosedPipe)
+		require.Zero(t, n)
+		require.Nil(t, r.rest)
+	})
+}
+
+// watchedContext counts who waits for its end.
+type watchedContext struct {
+	context.Context
+	waiting *atomic.Int64
+}
+
+func (w watchedContext) Value(any) any { return nil }
+
+func (w watchedContext) AfterFunc(f func()) (stop func() bool) {
+	w.waiting.Add(1)
+	stopped := context.AfterFunc(w.Context, f)
+	return func() bool {
+		w.waiting.Add(-1)
+		return stopped()
+	}
+}
+
+// Whoever opens many routes in one context, a program's own, is left with none of them.
+func TestRoute_leavesItsContextWhenItIsOver(t *testing.T) {
+	withRoutes(t, func(f *far) {
+		t := f.t
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		watched := watchedContext{ctx, new(atomic.Int64)}
+		done := f.open(watched)
+		f.hears("open 1 duplex {}")
+		f.says("opened 1")
+		r := (<-done).route
+		require.Positive(t, watched.waiting.Load())
+		require.NoError(t, r.Close())
+		f.hears("close 1")
+		require.Zero(t, watched.waiting.Load())
+	})
+}
+
+// A route that its owner has closed stays one, whatever ends behind it.
+func TestRoute_whatEndedItStays(t *testing.T) {
+	withRoutes(t, func(f *far) {
+		t := f.t
+		ctx, cancel := context.WithCancel(t.Context())
+		done := f.open(ctx)
+		f.hears("open 1 duplex {}")
+		f.says("opened 1")
+		r := (<-done).route
+		require.NoError(t, r.Close())
+		f.hears("close 1")
+		cancel()
+		_, err := r.Wait(t.Context())
+		require.ErrorIs(t, err, io.ErrClosedPipe)
+		_, err = f.host.Stop(t.Context(), "plugin-session-0")
+		require.NoError(t, err)
+		_, err = r.Wait(t.Context())
+		require.ErrorIs(t, err, io.ErrClosedPipe)
 	})
 }
 

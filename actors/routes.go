@@ -58,7 +58,11 @@ func (h *Host) openRoute(ctx context.Context, kind protocol.RouteKind, asked Rou
 		h.tallyRoute(who, kind, routeRefused)
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { r.giveUp(ctx) })
+	context.AfterFunc(r.ctx, func() { // which leaves ctx when the route is over
+		if ctx.Err() != nil {
+			r.giveUp(ctx)
+		}
+	})
 	return r, nil
 }
 
