@@ -40,7 +40,8 @@ type Executed struct {
 	Stderr string `json:"stderr"`
 	// Metadata is the driver's own, or nil.
 	Metadata json.RawMessage `json:"metadata"`
-	// Missed is how many chunks of the log sink has not taken: it failed, or was too slow.
+	// Missed is how many chunks of the log sink has not taken: it failed, was too slow, or had
+	// not come to them when the command was given up.
 	// It is told beside an error as well.
 	Missed uint64 `json:"-"`
 }

@@ -95,3 +95,29 @@ func TestExecute_aSlowSinkLosesChunksAndNothingElse(t *testing.T) {
 		require.Equal(t, map[string]uint64{"progress": 97}, wantPhase(t, f.host, "far", lifecycle.Ready).Dropped)
 	})
 }
+
+// What waits for a sink when the command is given up is missed as well.
+func TestExecute_countsWhatWaitedWhenItWasGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := ready(t, Options{}, memory.Options{}, routed{}, "environment:shed.execute")
+		ctx, cancel := context.WithCancel(t.Context())
+		release, done := make(chan struct{}), make(chan executed, 1)
+		go func() {
+			got, err := f.host.Execute(ctx, ExecuteRequest{Driver: "shed", Params: json.RawMessage(`{}`)}, func(protocol.LogChunk) error {
+				<-release
+				return nil
+			})
+			done <- executed{got, err}
+		}()
+		settle()
+		f.hears("call 1 environment:shed.execute {} follows")
+		f.says("spare 1 "+logChunk, "spare 1 "+logChunk, "spare 1 "+logChunk, "spare 1 "+logChunk)
+		cancel()
+		f.hears("cancel 1 cancelled")
+		close(release)
+		end := <-done
+		require.Equal(t, protocol.CodeCancelled, protocol.CodeOf(end.err))
+		require.Equal(t, uint64(3), end.Missed)
+		require.Equal(t, map[string]uint64{"progress": 3}, wantPhase(t, f.host, "far", lifecycle.Ready).Dropped)
+	})
+}

@@ -38,6 +38,8 @@ type stream struct {
 	// follow and source are the caller's Progress and Feed, or nil.
 	follow func(json.RawMessage) error
 	source iter.Seq2[json.RawMessage, error]
+	// missed is the caller's Missed, or nil.
+	missed *atomic.Uint64
 	// offers hands a handler's items over to the caller, backlog a peer's.
 	offers  chan handover
 	backlog *backlog
@@ -105,7 +107,7 @@ func (h *Host) throughStream(ctx context.Context, to callee, who *handle, c prot
 
 // newStream begins what the call has; its idle limit runs from now on.
 func (h *Host) newStream(ctx context.Context, who *handle, c protocol.Call, l limit) *stream {
-	s := &stream{host: h, who: who, caller: ctx, follow: c.Progress, source: c.Feed, offers: make(chan handover), backlog: newBacklog(h.boundsOf(who).limits), idle: l.idle}
+	s := &stream{host: h, who: who, caller: ctx, follow: c.Progress, source: c.Feed, missed: c.Missed, offers: make(chan handover), backlog: newBacklog(h.boundsOf(who).limits), idle: l.idle}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	if !l.at.IsZero() {
 		s.ctx, s.release = context.WithDeadline(s.ctx, l.at)
@@ -128,7 +130,18 @@ func (s *stream) close() {
 		s.bell.Stop()
 	}
 	if n := s.backlog.leave(); n > 0 {
-		s.host.drop(s.who, "progress", "its caller took no more", uint64(n))
+		s.lose(n, tookNoMore)
+	}
+}
+
+// tookNoMore is why items are lost of a call that is over.
+const tookNoMore = "its caller took no more"
+
+// lose counts items that the caller does not get.
+func (s *stream) lose(n int, why string) {
+	s.host.drop(s.who, "progress", why, uint64(n))
+	if s.missed != nil {
+		s.missed.Add(uint64(n))
 	}
 }
 
@@ -239,7 +252,7 @@ func (s *stream) passOn() bool {
 			return true
 		}
 		if s.ctx.Err() != nil {
-			s.host.drop(s.who, "progress", "its caller took no more", 1)
+			s.lose(1, tookNoMore)
 			return false
 		}
 		if err := s.follow(item); err != nil {

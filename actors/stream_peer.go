@@ -46,20 +46,17 @@ func (p *peer) queue(c *call, e protocol.Progress) {
 	taken, full := waiting.put(e.Item)
 	if full == nil {
 		if !taken {
-			p.host.drop(p.h, "progress", "its caller took no more", 1)
+			c.stream.lose(1, tookNoMore)
 		}
 		p.crowd = waiting
 		return
 	}
 	if e.Spare {
-		p.host.drop(p.h, "progress", c.Key+": its caller is too slow", 1)
-		if c.Missed != nil {
-			c.Missed.Add(1)
-		}
+		c.stream.lose(1, c.Key+": its caller is too slow")
 		p.crowd = waiting
 		return
 	}
-	p.host.drop(p.h, "progress", c.Key+": its caller is too slow", uint64(waiting.leave()+1))
+	c.stream.lose(waiting.leave()+1, c.Key+": its caller is too slow")
 	delete(p.calls, c.id)
 	c.complete(nil, failure(protocol.CodeOverloaded, p.h.Plugin, fmt.Sprintf(
 		"%s of plugin %s sends faster than its caller takes: %s: take its items faster, or raise the host's limit", c.Key, p.h.Plugin, full)))

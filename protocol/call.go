@@ -47,9 +47,9 @@ type Call struct {
 	// result only. An error tells whoever sends that the item was not taken, and why;
 	// sending may wait for a caller that is slow.
 	Progress func(item json.RawMessage) error
-	// Missed counts the items that Progress was not given since it was too slow, and that
-	// the result has again: chunks of a command's log. Nil for a caller who does not ask;
-	// it may be read once the call is over.
+	// Missed counts the items that Progress was not given: it was too slow, as for chunks of a
+	// command's log, which the result has again, or the call had ended. Nil for a caller who
+	// does not ask; it may be read once the call is over.
 	Missed *atomic.Uint64
 	// Alive tells, without an item, that the callee is still at it, and starts Idle
 	// anew. Whoever carries the call sets it for the callee; nil where nobody waits for
