@@ -69,8 +69,9 @@ func size(rng *rand.Rand) int {
 func (k *soak) invoke(ctx context.Context, heading string, c protocol.Call, limit time.Duration, result any) (class string, err error) {
 	began := time.Now()
 	c.Deadline = began.Add(limit)
+	key, plugin := c.Key, c.Plugin // of the call itself nothing: a timer that was stopped may be kept until its time
 	overdue := time.AfterFunc(limit+late, func() {
-		k.book.hangs("%s of plugin %s does not return %s after its deadline of %s", c.Key, c.Plugin, late, limit)
+		k.book.hangs("%s of plugin %s does not return %s after its deadline of %s", key, plugin, late, limit)
 	})
 	answer, err := k.host.Invoke(ctx, c)
 	overdue.Stop()
