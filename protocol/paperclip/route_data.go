@@ -126,6 +126,8 @@ func (d *driver) channelNoted(method string, f note, out []protocol.Effect) []pr
 			return append(out, protocol.Drop(DroppedRouteLate, method))
 		case isChannel && r.phase == routeOpening:
 			return d.holdChannel(r, f, out)
+		case isChannel && r.phase == routeClosing && r.session == "": // given up before its session was known
+			return append(out, protocol.Drop(DroppedRouteLate, method))
 		}
 	}
 	return d.violation(method, out)

@@ -268,6 +268,21 @@ func TestRoutes_whatComesForNobodyRetires(t *testing.T) {
 	require.Contains(t, r.receive(`{"method":"duplexChannel.exit","params":{}}`)[0], "retire ", "without any channel, too")
 }
 
+// Whoever gives up while the worker opens a channel, or has waited for it for too long, does
+// not know what its session will be: what that says meanwhile is late, and no fault.
+func TestRoutes_aChannelThatWasGivenUpMayStillSpeak(t *testing.T) {
+	r := newRouteRig(t, Limits{})
+	r.open(1, protocol.RouteDuplex, shell)
+	require.Empty(t, r.data(`"eA=="`))
+	r.step(protocol.CloseRoute{ID: 1})
+	require.Equal(t, []string{"dropped late-answer 1"}, r.receive(`{"id":1,"result":{"hostRouteId":"duplex-route-1","workerSessionId":"s"}}`))
+	require.Equal(t, []string{"dropped late-route-frame duplexChannel.data"}, r.data(`"eA=="`))
+	require.Equal(t, []string{"dropped late-route-frame duplexChannel.exit"},
+		r.receive(`{"method":"duplexChannel.exit","params":{"hostRouteId":"duplex-route-1","workerSessionId":"s","exitCode":0}}`))
+	require.Equal(t, []string{"routeclosed {1}"}, r.receive(`{"id":2,"result":{"hostRouteId":"duplex-route-1","workerSessionId":"s"}}`))
+	require.Contains(t, r.data(`"eA=="`)[0], "retire ", "the worker has said that it is over")
+}
+
 func TestRoutes_loginsWithoutAName(t *testing.T) {
 	r := newRouteRig(t, Limits{})
 	out := func() []string {
