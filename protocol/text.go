@@ -64,7 +64,7 @@ func unitsOf(c byte) int {
 	return 2
 }
 
-// BytesUnits is the length of a text in UTF-16 units.
+// BytesUnits is the length of a text, which is valid UTF-8, in UTF-16 units.
 func BytesUnits(text []byte) int {
 	units := 0
 	for ; len(text) >= 8*8; text = text[8*8:] {

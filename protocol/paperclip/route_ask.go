@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -47,7 +48,7 @@ func (d *driver) askRoute(r *route, kind askKind, bytes int, params json.RawMess
 func (d *driver) writeRoute(now time.Time, r *route, data []byte, out []protocol.Effect) []protocol.Effect {
 	sent, size := data, len(data)
 	if !wordsOf[r.wire].isBase64 {
-		sent = r.runes.Take(data)
+		sent = r.text(data)
 		size = protocol.BytesUnits(sent)
 	}
 	if len(sent) == 0 { // nothing yet, or the beginning of a character
@@ -64,6 +65,26 @@ func (d *driver) writeRoute(now time.Time, r *route, data []byte, out []protocol
 	r.writes++
 	r.unanswered += len(data)
 	return d.sendWaited(now, r, askWrite, len(data), d.writeParams(r, sent), out)
+}
+
+// text is what is sent of a write to a route of text: the characters that are whole now,
+// and U+FFFD for each byte that is of none.
+func (r *route) text(data []byte) []byte {
+	whole := r.runes.Take(data)
+	if utf8.Valid(whole) {
+		return whole
+	}
+	return []byte(string([]rune(string(whole))))
+}
+
+// room is what its owner may write. A write to a route of text takes along what was kept of
+// a character.
+func (r *route) room() protocol.Room {
+	write := r.limits.Write
+	if !wordsOf[r.wire].isBase64 {
+		write = max(1, write-(utf8.UTFMax-1))
+	}
+	return protocol.Room{Write: write, Writes: r.limits.Writes, Bytes: r.limits.Unanswered}
 }
 
 // stopRoute asks the worker to end the program of a route.

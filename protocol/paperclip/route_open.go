@@ -246,7 +246,7 @@ func (d *driver) openAnswered(r *route, result json.RawMessage, err error, out [
 	}
 	r.session, r.phase = session, routeOpen
 	out = append(out, protocol.StopTimer{Timer: r.timer(openTimer)}, r.setTimer(lifeTimer, r.limits.Life),
-		protocol.RouteOpened{ID: r.id, Room: protocol.Room{Write: r.limits.Write, Writes: r.limits.Writes, Bytes: r.limits.Unanswered}})
+		protocol.RouteOpened{ID: r.id, Room: r.room()})
 	return d.replay(r, out)
 }
 

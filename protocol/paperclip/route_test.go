@@ -373,6 +373,38 @@ func TestRoutes_channelsOfText(t *testing.T) {
 	require.Contains(t, forced.step(protocol.WriteRoute{ID: 1, Data: []byte("€€x")})[0], "one write: more than 2, the limit (write)")
 }
 
+// Whoever keeps to the room that a route of text has never ends it, wherever its writes are cut:
+// what was kept of a character goes with the next one, and what is no text is sent as U+FFFD.
+func TestRoutes_theRoomOfATextHoldsWhateverIsWritten(t *testing.T) {
+	for _, kept := range []string{"", "\xf0", "\xe2\x82", "\xf0\x9f\x98"} {
+		for name, pattern := range map[string]string{
+			"ends it": "\x80aaa", "ascii": "a", "lead of two": "\xc3", "lead of four": "\xf0", "behind": "\x80", "emoji": "😀", "euro": "€",
+		} {
+			r := newRig(t, Plugin{Company: "c", Duplex: DuplexText, Limits: Limits{Duplex: RouteLimits{Write: 40}}}, protocol.Settings{})
+			r.open(1, protocol.RouteDuplex, shell)
+			var room protocol.Room
+			for _, e := range r.d.Step(now, protocol.Received{Message: decode(t, []byte(
+				`{"jsonrpc":"2.0","id":1,"result":{"hostRouteId":"duplex-route-1","workerSessionId":"s"}}`))}, nil) {
+				if opened, ok := e.(protocol.RouteOpened); ok {
+					room = opened.Room
+				}
+			}
+			require.Positive(t, room.Write)
+			r.step(protocol.WriteRoute{ID: 1, Data: []byte(kept)})
+			data := strings.Repeat(pattern, room.Write)[:room.Write]
+			for _, e := range r.d.Step(now, protocol.WriteRoute{ID: 1, Data: []byte(data)}, nil) {
+				_, ended := e.(protocol.RouteEnded)
+				require.False(t, ended, "%q, %s", kept, name)
+				if sent, ok := e.(protocol.Send); ok {
+					q, ok := sent.Message.(Request)
+					require.True(t, ok)
+					require.LessOrEqual(t, protocol.TextUnits(member(q.Params, "data")), 40, "%q, %s", kept, name)
+				}
+			}
+		}
+	}
+}
+
 func TestRoutes_endWithTheConnection(t *testing.T) {
 	r := newRouteRig(t, Limits{})
 	r.channel()
