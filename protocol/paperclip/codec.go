@@ -36,7 +36,9 @@ func (codec) AppendDecode(dst []protocol.Message, record []byte) ([]protocol.Mes
 	if why != "" {
 		return append(dst, Unreadable{Why: why, Text: protocol.StrayText(line), Fault: fault(line)}), nil
 	}
-	e.data = bytes.Clone(line)
+	if e.own = e.isMostlyElse(); !e.own {
+		e.data = bytes.Clone(line)
+	}
 	return append(dst, e.message()), nil
 }
 

@@ -3,6 +3,7 @@ package paperclip
 import (
 	"bytes"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -75,6 +76,53 @@ func TestCodec_keepsNothingOfTheRecord(t *testing.T) {
 	require.Equal(t, `{"a":"b"}`, string(append(r.Params, "…"...)[:len(r.Params)]))
 	require.Equal(t, "12", string(r.ID))
 	require.Equal(t, "m", r.Method)
+}
+
+// What is kept of a frame is as long as its payloads, whatever else a peer has written: the
+// limits on calls and chunks that wait count these alone.
+func TestCodec_keepsNothingButPayloads(t *testing.T) {
+	large := strings.Repeat(" ", 1<<20)
+	for name, frame := range map[string]string{
+		"another member":        `{"jsonrpc":"2.0","id":1,"method":"m","params":{},"x":"` + large + `"}`,
+		"white space":           `{"jsonrpc":"2.0","method":"m",` + large + `"params":{}}`,
+		"a blank invocation":    `{"jsonrpc":"2.0","id":1,"method":"m","params":{},"paperclipInvocationId":"` + large + `"}`,
+		"the host's invocation": `{"jsonrpc":"2.0","id":1,"method":"m","params":{},"paperclipInvocation":"` + large + `"}`,
+		"an answer to nobody":   `{"jsonrpc":"2.0","method":"m","params":{},"result":"` + large + `"}`,
+		"an answer":             `{"jsonrpc":"2.0","id":1,"result":{},"x":"` + large + `"}`,
+	} {
+		record := []byte(frame)
+		var kept []json.RawMessage
+		require.Less(t, heldBy(func() any {
+			for range 32 {
+				switch m := decode(t, record).(type) {
+				case Request:
+					require.Equal(t, "m 1 {}", m.Method+" "+string(m.ID)+" "+string(m.Params))
+					kept = append(kept, m.ID, m.Params)
+				case Notification:
+					require.Equal(t, "m {}", m.Method+" "+string(m.Params))
+					kept = append(kept, m.Params)
+				case Response:
+					require.Equal(t, "1 {}", string(m.ID)+" "+string(m.Result))
+					kept = append(kept, m.ID, m.Result)
+				default:
+					t.Fatalf("%s: %T", name, m)
+				}
+			}
+			return kept
+		}), int64(8<<20), name)
+	}
+}
+
+// heldBy is how much memory is in use for what f returns.
+func heldBy(f func() any) int64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	held := f()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(held)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
 func TestCodec_writesOneLine(t *testing.T) {

@@ -50,12 +50,16 @@ func partOf(key []byte) part {
 type envelope struct {
 	data []byte
 	at   [parts]span
+	// own tells that every part that is given out is a copy of its own.
+	own bool
 	// high tells that data may hold more than ASCII.
 	high bool
 }
 
 // span is a part of the data; the zero span is none.
 type span struct{ from, to int }
+
+func (s span) size() int { return s.to - s.from }
 
 // maxMembers bounds how many members an envelope may have, so that looking for
 // duplicates stays cheap. The peers write at most five.
@@ -152,7 +156,27 @@ func (e *envelope) get(p part) json.RawMessage {
 	if at.to == 0 {
 		return nil
 	}
-	return e.data[at.from:at.to:at.to]
+	value := e.data[at.from:at.to:at.to]
+	if e.own {
+		return bytes.Clone(value)
+	}
+	return value
+}
+
+// maxElse is how much of a frame may be kept with its payloads that is none, in bytes.
+const maxElse = 4 << 10
+
+// isMostlyElse tells that there is more than that: whoever keeps a payload must not keep
+// what nobody counts.
+func (e *envelope) isMostlyElse() bool {
+	if e.isAnswer() {
+		return len(e.data)-e.at[partResult].size()-e.at[partError].size() > maxElse
+	}
+	return len(e.data)-e.at[partParams].size() > maxElse
+}
+
+func (e *envelope) isAnswer() bool {
+	return e.at[partID].to > 0 && (e.at[partResult].to > 0 || e.at[partError].to > 0)
 }
 
 func (e *envelope) speaks() bool {
@@ -174,9 +198,8 @@ func (e *envelope) version() string {
 // message classifies the frame, as both peers do and in this order.
 func (e *envelope) message() protocol.Message {
 	id := e.get(partID)
-	result, failure := e.get(partResult), e.get(partError)
-	if id != nil && (result != nil || failure != nil) {
-		return Response{ID: id, Result: result, Error: failure}
+	if e.isAnswer() {
+		return Response{ID: id, Result: e.get(partResult), Error: e.get(partError)}
 	}
 	method, ok := text(e.get(partMethod))
 	switch {

@@ -5,7 +5,7 @@ import "encoding/json"
 // The messages of this wire. Ids and payloads are the bytes that came; nil stands
 // for a member that is not there, which is not the same as null. All payloads of
 // one message that was decoded share one copy of its record, so whoever keeps one
-// of them keeps all.
+// of them keeps all; of a record with much that is no payload each has its own.
 
 // Request asks for an answer.
 type Request struct {
