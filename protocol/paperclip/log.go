@@ -1,7 +1,6 @@
 package paperclip
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -110,10 +109,4 @@ func (l *logRoutes) read(params json.RawMessage) (item json.RawMessage, units in
 		params = newObject().raw("stream", stream).raw("chunk", chunk).done()
 	}
 	return params, units, ""
-}
-
-// trimmed is the text of a literal without the white space around it; nothing for what is
-// no string. It is part of the literal where that has no escapes.
-func trimmed(literal []byte) []byte {
-	return bytes.TrimFunc(protocol.TextOf(literal), protocol.IsBlank)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -100,9 +99,11 @@ func text(value []byte) (s string, ok bool) {
 
 // nonBlank is the string in value without the white space around it; "" where it
 // is blank or no string.
-func nonBlank(value []byte) string {
-	s, _ := text(value)
-	return strings.TrimFunc(s, protocol.IsBlank)
+func nonBlank(value []byte) string { return string(trimmed(value)) }
+
+// trimmed is nonBlank without a copy, where the literal has no escapes: a part of it then.
+func trimmed(literal []byte) []byte {
+	return bytes.TrimFunc(protocol.TextOf(literal), protocol.IsBlank)
 }
 
 // truthy is JavaScript's idea of a value that counts; nil is undefined.

@@ -170,6 +170,20 @@ func TestRoutes_openIsAnsweredWrongly(t *testing.T) {
 	require.Contains(t, r.receive(`{"id":"1","result":{}}`)[0], `refused 1 error wire: plugin lab: duplexChannelOpen was answered under the id "1", a string; expected the number 1`)
 }
 
+// A name that is padded with white space is trimmed, and that is not kept either.
+func TestRoutes_keepNothingButTheNamesOfSessions(t *testing.T) {
+	r := newRouteRig(t, Limits{})
+	padded := `"` + strings.Repeat(" ", 1<<20) + `s"`
+	require.Less(t, heldBy(func() any {
+		for id := range protocol.RouteID(32) {
+			r.open(id+1, protocol.RouteDuplex, shell)
+			require.Contains(t, r.receive(fmt.Sprintf(`{"id":%d,"result":{"hostRouteId":"duplex-route-%d","workerSessionId":%s}}`, id+1, id+1, padded)),
+				fmt.Sprintf("opened %d", id+1))
+		}
+		return r
+	}), int64(8<<20))
+}
+
 func TestRoutes_writesGiveTheirRoomBack(t *testing.T) {
 	r := newRouteRig(t, Limits{})
 	r.channel()
