@@ -46,8 +46,8 @@ const (
 	// over; DroppedStreamCompany is one for another company than its invocation's.
 	DroppedStreamInvocation = "stream-invocation"
 	DroppedStreamCompany    = "stream-company"
-	// DroppedStreamName is one without a channel's name, or with one that is too long;
-	// DroppedStreamLimit is an event stream too many.
+	// DroppedStreamName is one without a channel's name, or where that or the company's is
+	// too long; DroppedStreamLimit is an event stream too many.
 	DroppedStreamName  = "stream-name"
 	DroppedStreamLimit = "stream-limit"
 	// DroppedNotification is a notification that means nothing.

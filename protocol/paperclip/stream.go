@@ -15,6 +15,10 @@ type streams struct {
 	open   map[string]string
 }
 
+// maxCompany is how long the name of a company may be that a stream is opened for, in bytes;
+// the product's have 36.
+const maxCompany = 256
+
 func newStreams(l StreamLimits) streams {
 	return streams{limits: l.filled(), open: make(map[string]string)}
 }
@@ -39,7 +43,7 @@ func (d *driver) streamed(part protocol.StreamPart, n Notification, out []protoc
 		return append(out, protocol.Drop(DroppedStreamInvocation, n.Method+" on "+s.Channel))
 	case a.company != "" && s.Scope != a.company:
 		return append(out, protocol.Drop(DroppedStreamCompany, n.Method+" on "+s.Channel+" for "+s.Scope+", in scope of "+a.company))
-	case s.Channel == "" || len(s.Channel) > d.streams.limits.Name:
+	case s.Channel == "" || len(s.Channel) > d.streams.limits.Name || len(s.Scope) > maxCompany:
 		return append(out, protocol.Drop(DroppedStreamName, n.Method+" on "+s.Channel))
 	}
 	return d.streams.take(s, out)

@@ -40,6 +40,8 @@ func TestStreams_areBounded(t *testing.T) {
 	require.Equal(t, []string{"stream 2 b  1"}, r.receive(`{"method":"streams.emit","params":{"channel":"b","event":1}}`))
 	require.Equal(t, []string{"dropped stream-name streams.emit on abcd"}, r.receive(`{"method":"streams.emit","params":{"channel":"abcd"}}`))
 	require.Equal(t, []string{"dropped stream-name streams.open on "}, r.receive(`{"method":"streams.open"}`))
+	require.Equal(t, []string{"dropped stream-name streams.open on abc"}, r.receive(`{"method":"streams.open","params":{"channel":"abc","companyId":"`+strings.Repeat("x", 257)+`"}}`),
+		"the company of a stream that is open is kept as well")
 	require.Equal(t, []string{"stream 3 abc"}, r.receive(`{"method":"streams.close","params":{"channel":"abc"}}`))
 	require.Equal(t, []string{"stream 1 b"}, r.receive(`{"method":"streams.open","params":{"channel":"b"}}`))
 	require.Equal(t, 256, len(strings.Repeat("x", StreamLimits{}.filled().Name)))
