@@ -29,22 +29,3 @@ func TestChain_isCut(t *testing.T) {
 	require.Equal(t, "0 → 1 → 2 → 3 → … → 16 → 17 → 18 → 19", ChainText(chain))
 	require.Equal(t, chain[:MaxLinks], CutChain(chain[:MaxLinks]))
 }
-
-func TestLeft_forgetsTheOldest(t *testing.T) {
-	var l Left
-	l.End(1)
-	require.Nil(t, l.Cause(1))
-	for n := range uint64(5) {
-		l.Add(n, &Cause{Depth: int(n)}, 3)
-	}
-	require.Nil(t, l.Cause(1))
-	require.Equal(t, 4, l.Cause(4).Depth)
-	l.End(4)
-	require.Nil(t, l.Cause(4))
-	for n := range uint64(1000) { // however many are answered in time
-		l.Add(10+n, &Cause{}, 3)
-		l.End(10 + n)
-	}
-	require.LessOrEqual(t, len(l.order), 6)
-	require.Equal(t, &Cause{Depth: 3}, func() *Cause { l.Add(2000, &Cause{Depth: 3}, 3); return l.Cause(2000) }())
-}

@@ -1,5 +1,7 @@
 package protocol
 
+import "slices"
+
 // Left are calls that the host has given up and that the far end may still be at, by their
 // numbers on the wire: what it calls meanwhile is for their sake. The zero value has none.
 type Left struct {
@@ -9,15 +11,18 @@ type Left struct {
 }
 
 // Add takes a call that is given up. Of more than most the oldest is forgotten.
-func (l *Left) Add(n uint64, cause *Cause, most int) {
+func (l *Left) Add(n uint64, cause Cause, most int) {
 	if l.causes == nil {
 		l.causes = make(map[uint64]*Cause)
 	}
-	for len(l.causes) >= most || len(l.order) >= 2*most {
+	for len(l.causes) >= most {
 		delete(l.causes, l.order[0])
 		l.order = l.order[1:]
 	}
-	l.causes[n] = cause
+	if len(l.order) >= 2*most {
+		l.order = slices.DeleteFunc(l.order, func(n uint64) bool { return l.causes[n] == nil })
+	}
+	l.causes[n] = &cause
 	l.order = append(l.order, n)
 }
 

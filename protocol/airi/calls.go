@@ -117,7 +117,7 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 	if c.number == 0 {
 		return out
 	}
-	d.left.Add(c.number, &c.cause, d.settings.Pending())
+	d.left.Add(c.number, c.cause, d.settings.Pending())
 	var reason json.RawMessage
 	if in.Reason != "" {
 		reason = appendString(nil, in.Reason)

@@ -200,9 +200,8 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 	if c == nil {
 		return out
 	}
-	cause := c.cause // the call itself is used again
 	for i := range c.target.ids {
-		d.left.Add(c.first+uint64(i), &cause, d.settings.Pending())
+		d.left.Add(c.first+uint64(i), c.cause, d.settings.Pending())
 	}
 	d.forget(c)
 	if c.stream != "" {
