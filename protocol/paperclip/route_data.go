@@ -327,7 +327,7 @@ func (d *driver) replay(r *route, out []protocol.Effect) []protocol.Effect {
 	for _, one := range early {
 		switch {
 		case r.phase != routeOpen:
-			return out
+			out = append(out, protocol.Drop(DroppedRouteLate, wordsOf[r.wire].data))
 		case one.session == r.session:
 			out = d.pass(r, one, out)
 		case r.wire.isDuplex():

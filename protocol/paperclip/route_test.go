@@ -332,6 +332,18 @@ func TestRoutes_holdWithinBoundsUntilTheyAreOpen(t *testing.T) {
 	require.Contains(t, early(r, "b")[0], "messages before it was open: more than 2, the limit (heldChunks)")
 }
 
+// What was kept of a route that ends while it is passed on is late, as if it came then.
+func TestRoutes_countWhatWasKeptBehindTheEnd(t *testing.T) {
+	r := newRouteRig(t, Limits{})
+	r.open(1, protocol.RoutePTY, login)
+	for _, early := range []string{`output","params":{"chunk":"a",`, `exit","params":{"exitCode":0,`, `output","params":{"chunk":"b",`} {
+		require.Empty(t, r.receive(`{"method":"loginPty.`+early+`"hostRouteId":"id-1","workerSessionId":"s"}}`))
+	}
+	r.step(protocol.ReadRoute{ID: 1})
+	require.Equal(t, []string{"timer 1h0m0s", "opened 1", `chunk 1 "a"`, "exited 1 0", "dropped late-route-frame loginPty.output"},
+		r.receive(`{"id":1,"result":{"workerSessionId":"s"}}`))
+}
+
 func TestRoutes_channelsHoldWithinBounds(t *testing.T) {
 	r := newRouteRig(t, Limits{Duplex: RouteLimits{Held: 4}})
 	r.open(1, protocol.RouteDuplex, shell)
@@ -350,6 +362,7 @@ func TestRoutes_channelsHoldWithinBounds(t *testing.T) {
 		"timer 1h0m0s", "opened 1", `chunk 1 "a"`,
 		"ended 1 error overloaded: plugin lab: the route has ended: chunks without a reader: more than 1, the limit (heldChunks)",
 		"timer 10s", `send {"id":2,"method":"duplexChannelClose","params":{"hostRouteId":"duplex-route-1"}}`,
+		"dropped late-route-frame duplexChannel.data", // the exit
 	}, r.receive(`{"id":1,"result":{"hostRouteId":"duplex-route-1","workerSessionId":"s"}}`))
 }
 
