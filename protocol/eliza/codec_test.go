@@ -31,16 +31,7 @@ func decode(tb testing.TB, record []byte) protocol.Message {
 }
 
 func TestCodec_appendsWhatItReads(t *testing.T) {
-	const frame = `{"type":"init-complete"}`
-	list, err := codec{}.AppendDecode([]protocol.Message{"before"}, []byte(frame))
-	require.NoError(t, err)
-	require.Equal(t, []protocol.Message{"before", decode(t, []byte(frame))}, list)
-	list, err = codec{}.AppendDecode(list[:1], []byte("stray"))
-	require.NoError(t, err)
-	require.IsType(t, Unreadable{}, list[1])
-	list, err = codec{}.AppendDecode(list[:1], []byte(" "))
-	require.NoError(t, err)
-	require.Equal(t, []protocol.Message{"before"}, list)
+	protocoltest.WantAppends(t, codec{}, `{"type":"init-complete"}`)
 }
 
 func TestCodec_leavesPayloadsAlone(t *testing.T) {

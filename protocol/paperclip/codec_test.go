@@ -31,16 +31,7 @@ func TestCodec_passesOverSpaceAndMarks(t *testing.T) {
 }
 
 func TestCodec_appendsWhatItReads(t *testing.T) {
-	const frame = `{"jsonrpc":"2.0","method":"log"}`
-	list, err := codec{}.AppendDecode([]protocol.Message{"before"}, []byte(frame))
-	require.NoError(t, err)
-	require.Equal(t, []protocol.Message{"before", decode(t, []byte(frame))}, list)
-	list, err = codec{}.AppendDecode(list[:1], []byte("stray"))
-	require.NoError(t, err)
-	require.IsType(t, Unreadable{}, list[1])
-	list, err = codec{}.AppendDecode(list[:1], []byte(" "))
-	require.NoError(t, err)
-	require.Equal(t, []protocol.Message{"before"}, list)
+	protocoltest.WantAppends(t, codec{}, `{"jsonrpc":"2.0","method":"log"}`)
 }
 
 func TestCodec_leavesPayloadsAlone(t *testing.T) {

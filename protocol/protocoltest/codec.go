@@ -1,6 +1,7 @@
 package protocoltest
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -35,4 +36,24 @@ func Decode(tb testing.TB, c protocol.Codec, record []byte) protocol.Message {
 		tb.Fatalf("expected one message, got %v: %v", messages, err)
 	}
 	return messages[0]
+}
+
+// WantAppends has a codec append to a list the message of a frame, that of a line which is
+// none, and nothing for a blank one.
+func WantAppends(tb testing.TB, c protocol.Appender, frame string) {
+	tb.Helper()
+	list := []protocol.Message{"before"}
+	for _, read := range []struct {
+		record string
+		want   []protocol.Message
+	}{
+		{frame, []protocol.Message{"before", Decode(tb, c, []byte(frame))}},
+		{"stray", []protocol.Message{"before", Decode(tb, c, []byte("stray"))}},
+		{" ", []protocol.Message{"before"}},
+	} {
+		var err error
+		if list, err = c.AppendDecode(list[:1], []byte(read.record)); err != nil || !reflect.DeepEqual(list, read.want) {
+			tb.Fatalf("%q: expected %#v, got %#v: %v", read.record, read.want, list, err)
+		}
+	}
 }
