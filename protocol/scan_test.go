@@ -1,9 +1,13 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -101,5 +105,41 @@ func FuzzScanner_whole(f *testing.F) {
 			s := Scanner{Data: data}
 			require.Equal(t, json.Valid(data), s.Whole())
 		}
+	})
+}
+
+// FuzzScanner_longTexts puts what it likes anywhere in a text that is looked through in
+// windows.
+func FuzzScanner_longTexts(f *testing.F) {
+	for _, what := range []string{`\"`, `\\`, `"`, `\`, "\x1f", "\x7f", "é", `\u00e9`, `\u00`, `",1`, "\x00\xff", `\"\"\"`} {
+		for _, before := range []uint16{0, 55, 63, 64, 65, 319, 320, 321, 575, 576} {
+			f.Add(before, uint16(300), []byte(what))
+		}
+	}
+	f.Fuzz(func(t *testing.T, before, behind uint16, what []byte) {
+		if len(what) > 2048 {
+			return
+		}
+		data := slices.Concat([]byte(`["`), bytes.Repeat([]byte("x"), int(before)%2048), what, bytes.Repeat([]byte("y"), int(behind)%2048), []byte(`"]`))
+		s := Scanner{Data: data}
+		require.Equal(t, json.Valid(data), s.Whole())
+		if s.Pos == len(data) && !s.High {
+			require.Equal(t, -1, bytes.IndexFunc(data, func(r rune) bool { return r >= utf8.RuneSelf }))
+		}
+		if end := quoteOrSlash(data, 2); end < len(data) {
+			require.Equal(t, 2+bytes.IndexAny(data[2:], `"\`), end)
+		}
+		if !utf8.Valid(data) || !json.Valid(data) {
+			return
+		}
+		var list []string
+		if json.Unmarshal(data, &list) != nil || len(list) != 1 {
+			return
+		}
+		literal := data[1 : len(data)-1]
+		require.Equal(t, len(literal)-1, stringEnd(literal, 0))
+		require.Equal(t, list[0], string(TextOf(literal)))
+		require.Equal(t, list[0], string(DecodeText(nil, literal)))
+		require.Equal(t, len(utf16.Encode([]rune(list[0]))), TextUnits(literal))
 	})
 }
