@@ -80,11 +80,11 @@ func (r *route) text(data []byte) []byte {
 // room is what its owner may write. A write to a route of text takes along what was kept of
 // a character.
 func (r *route) room() protocol.Room {
-	write := r.limits.Write
+	kept := 0
 	if !wordsOf[r.wire].isBase64 {
-		write = max(1, write-(utf8.UTFMax-1))
+		kept = utf8.UTFMax - 1
 	}
-	return protocol.Room{Write: write, Writes: r.limits.Writes, Bytes: r.limits.Unanswered}
+	return protocol.Room{Write: max(1, r.limits.Write-kept), Writes: r.limits.Writes, Bytes: max(1, r.limits.Unanswered-kept)}
 }
 
 // stopRoute asks the worker to end the program of a route.

@@ -35,9 +35,10 @@ type workerRoute struct {
 	phase         workerPhase
 	// openID and closeID are the host's requests that wait, nil for none.
 	openID, closeID json.RawMessage
-	// owed are the host's writes that the plugin has not taken, bytes theirs.
+	// owed are the host's writes that the plugin has not taken, size what they have
+	// together: bytes, or UTF-16 units, of which no text has more than bytes.
 	owed  []owedWrite
-	bytes int
+	size  int
 	runes protocol.Runes
 }
 
@@ -193,12 +194,12 @@ func (w *Worker) written(one *workerRoute, r Request, out []protocol.Effect) []p
 		return append(out, protocol.Send{Message: refusal(r.ID, codeWorker, r.Method+": "+over("one write", limits.Write, "write"))})
 	case one.phase != workerServed:
 		return append(out, protocol.Send{Message: success(r.ID, nil)}, protocol.Drop(DroppedRouteLate, r.Method))
-	case len(one.owed) >= limits.Writes || one.bytes > 0 && one.bytes+len(p.data) > limits.Unanswered:
+	case len(one.owed) >= limits.Writes || one.size > 0 && one.size+p.size > limits.Unanswered:
 		return append(out, protocol.Send{Message: refusal(r.ID, codeUnavailable, fmt.Sprintf(
-			"%s: %d writes of %d bytes wait for the program, the limit", r.Method, len(one.owed), one.bytes))})
+			"%s: %d writes of %d bytes wait for the program, the limit", r.Method, len(one.owed), one.size))})
 	}
-	one.owed = append(one.owed, owedWrite{protocol.KeptID(r.ID, len(r.Params)), len(p.data)})
-	one.bytes += len(p.data)
+	one.owed = append(one.owed, owedWrite{protocol.KeptID(r.ID, len(r.Params)), p.size})
+	one.size += p.size
 	return append(out, protocol.Chunk{ID: one.id, Data: p.data})
 }
 
@@ -206,7 +207,7 @@ func (w *Worker) written(one *workerRoute, r Request, out []protocol.Effect) []p
 func (one *workerRoute) take(n int, out []protocol.Effect) []protocol.Effect {
 	n = min(n, len(one.owed))
 	for _, w := range one.owed[:max(n, 0)] {
-		one.bytes -= w.size
+		one.size -= w.size
 		out = append(out, protocol.Send{Message: success(w.id, nil)})
 	}
 	one.owed = slices.Delete(one.owed, 0, max(n, 0))

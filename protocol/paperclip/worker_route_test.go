@@ -198,6 +198,46 @@ func TestEnds_haveRoutes(t *testing.T) {
 	}
 }
 
+// The worker takes all that its host has room for, wherever a text is cut, also what is none:
+// what it refuses would be missing in the midst of it.
+func TestEnds_theRoomOfATextIsTheWorkersToo(t *testing.T) {
+	const limit = 12
+	for size := 1; size <= limit; size++ {
+		for _, text := range []string{strings.Repeat("a€😀ü", 30), strings.Repeat("\xf0\x9f\xff\x80a€", 30)} {
+			limits := RouteLimits{Unanswered: limit, Write: limit}
+			w := newWire(t, Plugin{Company: "c", Limits: Limits{PTY: limits}}, WorkerSettings{Routes: true, Hooks: hooks, Limits: limits})
+			var room, left protocol.Room
+			owed, got := 0, ""
+			w.Line = func(e protocol.Effect) string {
+				switch e := e.(type) {
+				case protocol.RouteOpened:
+					room, left = e.Room, e.Room
+				case protocol.RouteWritten:
+					left.Bytes += e.Bytes
+				case protocol.RouteEnded:
+					require.NoError(t, e.Err)
+				case protocol.Chunk:
+					owed, got = owed+1, got+string(e.Data)
+				}
+				return ""
+			}
+			w.At(w.Host, protocol.OpenRoute{ID: 7, Route: protocol.Route{Kind: protocol.RoutePTY, Params: raw(login)}})
+			w.At(w.Worker, protocol.AcceptRoute{ID: 1})
+			for rest := []byte(text); len(rest) > 0 || owed > 0; {
+				if n := min(size, len(rest), room.Write, left.Bytes); n > 0 {
+					left.Bytes -= n
+					w.At(w.Host, protocol.WriteRoute{ID: 7, Data: rest[:n]})
+					rest = rest[n:]
+					continue
+				}
+				owed--
+				w.At(w.Worker, protocol.TakeRoute{ID: 1, Chunks: 1})
+			}
+			require.Equal(t, string([]rune(text)), got, "%d bytes at a time", size)
+		}
+	}
+}
+
 func TestEnds_logWhatACommandWrites(t *testing.T) {
 	w := newWire(t, Plugin{}, WorkerSettings{Hooks: hooks})
 	w.At(w.Host, protocol.Invoke{ID: 1, Follows: true, Call: protocol.Call{Key: "environment:e.execute", Scope: "c", Input: raw(`{}`)}})
