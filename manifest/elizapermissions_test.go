@@ -15,6 +15,23 @@ func permissionsIn(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+// askedFor is what whoever decides is told of the permissions of a plugin.
+type askedFor struct {
+	RequestedPermissions, ChangedPermissions []string
+	HostPermissions, BunPermissions          []string
+	Isolation                                string
+}
+
+// told is that of permissions, given what was granted before; lists are as JSON has them.
+func told(p, before ElizaPermissions) askedFor {
+	list := func(words []string) []string { return append([]string{}, words...) }
+	return askedFor{
+		RequestedPermissions: list(p.Tags()), ChangedPermissions: list(p.Beyond(before)),
+		HostPermissions: list(granted("", p.Host, elizaHostPermissions)), BunPermissions: list(granted("", p.Bun, elizaBunPermissions)),
+		Isolation: p.Isolation,
+	}
+}
+
 func TestElizaPermissions_areReadAsTheReferenceDoes(t *testing.T) {
 	type result struct{ Value json.RawMessage }
 	var v struct {
@@ -34,11 +51,9 @@ func TestElizaPermissions_areReadAsTheReferenceDoes(t *testing.T) {
 		}
 		Diff []struct {
 			Requested, Previous json.RawMessage
-			Result              struct {
-				RequestedPermissions, ChangedPermissions []string
-				Isolation                                string
-			}
+			Result              askedFor
 		}
+		Consent askedFor
 	}
 	elizaVectors(t, "permissions", &v)
 	require.NotEmpty(t, v.Vectors)
@@ -50,24 +65,31 @@ func TestElizaPermissions_areReadAsTheReferenceDoes(t *testing.T) {
 		require.Equal(t, tags, p.Tags(), "%s", c.Input)
 		var bun map[string]bool
 		require.NoError(t, json.Unmarshal(c.BunWorker.Value, &bun))
-		for name, given := range bun {
-			require.Equal(t, given, p.Has("bun:"+name), "%s %s", c.Input, name)
+		got := map[string]bool{}
+		for _, name := range elizaBunPermissions {
+			got[name] = p.Has("bun:" + name)
 		}
+		require.Equal(t, bun, got, "%s", c.Input)
 	}
 	for _, c := range v.Merge {
 		got := ReadElizaPermissions(permissionsIn(c.Defaults)).Merge(permissionsIn(c.Overrides))
 		require.JSONEq(t, string(c.Result), string(got.JSON()), "%s over %s", c.Overrides, c.Defaults)
 	}
 	for _, c := range v.Tags {
-		require.Equal(t, c.Parsed != nil, IsElizaTag(c.Tag), c.Tag)
+		var parsed *string // which is the tag itself, or nothing
+		if IsElizaTag(c.Tag) {
+			parsed = &c.Tag
+		}
+		require.Equal(t, c.Parsed, parsed, c.Tag)
 	}
 	for _, c := range v.Has {
 		require.Equal(t, c.Result, ReadElizaPermissions(c.Grant).Has(c.Scope+":"+c.Permission), "%s", c.Grant)
 	}
 	for _, c := range v.Diff {
-		asked := ReadElizaPermissions(permissionsIn(c.Requested))
-		require.Equal(t, c.Result.RequestedPermissions, asked.Tags())
-		require.ElementsMatch(t, c.Result.ChangedPermissions, asked.Beyond(ReadElizaPermissions(permissionsIn(c.Previous))))
-		require.Equal(t, c.Result.Isolation, asked.Isolation)
+		asked, before := ReadElizaPermissions(permissionsIn(c.Requested)), ReadElizaPermissions(permissionsIn(c.Previous))
+		require.Equal(t, c.Result, told(asked, before), "%s after %s", c.Requested, c.Previous)
 	}
+	// The vector has no input: these are the permissions of the manifest that it names.
+	dash := ReadElizaPermissions(json.RawMessage(`{"host":{"windows":true},"bun":{"read":true}}`))
+	require.Equal(t, v.Consent, told(dash, ReadElizaPermissions(nil)))
 }
