@@ -43,7 +43,7 @@ func (codec) AppendDecode(dst []protocol.Message, record []byte) ([]protocol.Mes
 	if why != "" {
 		return append(dst, Unreadable{Why: why, Text: protocol.StrayText(line), Fault: fault(line)}), nil
 	}
-	f.move(bytes.Clone(line))
+	f.move()
 	return append(dst, f.message()), nil
 }
 

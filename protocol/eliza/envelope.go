@@ -129,6 +129,8 @@ type frame struct {
 	others [][]byte
 	// high tells that the line may hold more than ASCII.
 	high bool
+	// isLong tells that the values are to be copied one by one.
+	isLong bool
 }
 
 // span is where a value stands in the data.
@@ -203,8 +205,8 @@ func (f *frame) keep(name []byte, value span) bool {
 	return true
 }
 
-// get returns a field's value, or nil.
-func (f *frame) get(of field) json.RawMessage {
+// look returns a field's value in the line, or nil.
+func (f *frame) look(of field) json.RawMessage {
 	at := f.fields[of]
 	if at.to == 0 {
 		return nil
@@ -212,20 +214,39 @@ func (f *frame) get(of field) json.RawMessage {
 	return f.data[at.from:at.to:at.to]
 }
 
+// get returns a field's value to be kept, or nil.
+func (f *frame) get(of field) json.RawMessage {
+	value := f.look(of)
+	if f.isLong {
+		return bytes.Clone(value)
+	}
+	return value
+}
+
 func (f *frame) isTyped() bool {
-	t := f.get(inType)
+	t := f.look(inType)
 	return len(t) > 0 && t[0] == '"'
 }
 
 // ofType is what the frame says that it is.
-func (f *frame) ofType() []byte { return protocol.TextOf(f.get(inType)) }
+func (f *frame) ofType() []byte { return protocol.TextOf(f.look(inType)) }
 
-// move has the values stand in a copy of the data.
-func (f *frame) move(data []byte) { f.data = data }
+func (f *frame) takesStream() bool { return string(f.look(inStreamReply)) == "true" }
+
+// longLine is how long a line may be whose values share one copy of it. Each of them may
+// keep all of that: what is longer would get around what is counted by the values' length.
+const longLine = 4 << 10
+
+// move has the values stand in memory of their own.
+func (f *frame) move() {
+	if f.isLong = len(f.data) > longLine; !f.isLong {
+		f.data = bytes.Clone(f.data)
+	}
+}
 
 // message is what the frame says.
 func (f *frame) message() protocol.Message {
-	if string(f.get(inType)) == `"`+typeRPCResult+`"` { // as almost all are
+	if string(f.look(inType)) == `"`+typeRPCResult+`"` { // as almost all are
 		return f.result(false)
 	}
 	t := f.ofType()
@@ -239,12 +260,12 @@ func (f *frame) message() protocol.Message {
 	case typeRPC:
 		return RPC{
 			RequestID: f.get(inRequestID), Surface: f.get(inSurface), Target: f.get(inTarget), Args: f.get(inArgs),
-			StreamReply: string(f.get(inStreamReply)) == "true", MAC: f.get(inMAC),
+			StreamReply: f.takesStream(), MAC: f.get(inMAC),
 		}
 	case typeHostRPC:
 		return HostRPC{
 			RequestID: f.get(inRequestID), API: f.get(inAPI), Method: f.get(inMethod), Args: f.get(inArgs),
-			StreamReply: string(f.get(inStreamReply)) == "true", Within: f.get(inWithin),
+			StreamReply: f.takesStream(), Within: f.get(inWithin),
 		}
 	case typeRPCResult, typeHostResult:
 		return f.result(string(t) == typeHostResult)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,39 @@ func TestRemoteError_boundsItsLine(t *testing.T) {
 	require.LessOrEqual(t, len(e.Error()), 64<<10)
 	require.NotContains(t, e.Error(), "\n")
 	require.Equal(t, long, e.Message())
+}
+
+// What limits count is what is kept: a part of a message must not keep the rest of its frame.
+func TestCodec_keepsNoMoreThanWhatAMessageSays(t *testing.T) {
+	pad := `,"api":"` + strings.Repeat("x", 1<<20) + `","pad":"` + strings.Repeat("x", 1<<20) + `"}`
+	for _, c := range []struct {
+		frame string
+		part  func(protocol.Message) json.RawMessage
+	}{
+		{`{"type":"stream-chunk","streamId":"s","chunk":"a"`, func(m protocol.Message) json.RawMessage { return m.(StreamChunk).Chunk }},
+		{`{"type":"event","name":"e","payload":"a"`, func(m protocol.Message) json.RawMessage { return m.(Event).Payload }},
+		{`{"type":"host-rpc","requestId":1,"method":"getSetting","args":"a"`, func(m protocol.Message) json.RawMessage { return m.(HostRPC).Args }},
+		{`{"type":"worker-action-callback","callbackId":"c","payload":"a"`, func(m protocol.Message) json.RawMessage { return m.(Callback).Payload }},
+		{`{"type":"worker-rpc-result","requestId":1,"ok":true,"payload":"a"`, func(m protocol.Message) json.RawMessage { return m.(Result).Payload }},
+	} {
+		frame := []byte(c.frame + pad)
+		kept := make([]json.RawMessage, 64)
+		before := heap()
+		for i := range kept {
+			kept[i] = c.part(decode(t, frame))
+			require.Equal(t, `"a"`, string(kept[i]))
+		}
+		require.Less(t, heap()-before, int64(1<<20), c.frame)
+		runtime.KeepAlive(kept)
+	}
+}
+
+// heap is how many bytes are in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // A host that answers two calls in one stream has failed the second one.

@@ -3,8 +3,8 @@ package eliza
 import "encoding/json"
 
 // The messages of this wire. Ids and payloads are the bytes that came; nil stands for a
-// member that is not there, which is not the same as null. All payloads of one message
-// that was decoded share one copy of its record.
+// member that is not there, which is not the same as null. Those of one message that was
+// decoded share one copy of its record if that is short, and have memory of their own else.
 
 // Announce is what a worker has: all of it, or what its init has added.
 type Announce struct {
