@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
 // soon is what the longest frame of an honest worker takes in a test, many times over.
@@ -158,24 +158,8 @@ func TestCodec_keepsNoMoreThanWhatAMessageSays(t *testing.T) {
 		{`{"type":"worker-action-callback","callbackId":"c","payload":"a"`, func(m protocol.Message) json.RawMessage { return m.(Callback).Payload }},
 		{`{"type":"worker-rpc-result","requestId":1,"ok":true,"payload":"a"`, func(m protocol.Message) json.RawMessage { return m.(Result).Payload }},
 	} {
-		frame := []byte(c.frame + pad)
-		kept := make([]json.RawMessage, 64)
-		before := heap()
-		for i := range kept {
-			kept[i] = c.part(decode(t, frame))
-			require.Equal(t, `"a"`, string(kept[i]))
-		}
-		require.Less(t, heap()-before, int64(1<<20), c.frame)
-		runtime.KeepAlive(kept)
+		require.Less(t, protocoltest.Kept(t, codec{}, []byte(c.frame+pad), c.part), int64(1<<16), c.frame)
 	}
-}
-
-// heap is how many bytes are in use.
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // A host that answers two calls in one stream has failed the second one.

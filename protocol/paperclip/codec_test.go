@@ -3,7 +3,6 @@ package paperclip
 import (
 	"bytes"
 	"encoding/json"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -81,39 +80,33 @@ func TestCodec_keepsNothingButPayloads(t *testing.T) {
 		"an answer to nobody":   `{"jsonrpc":"2.0","method":"m","params":{},"result":"` + large + `"}`,
 		"an answer":             `{"jsonrpc":"2.0","id":1,"result":{},"x":"` + large + `"}`,
 	} {
-		record := []byte(frame)
-		var kept []json.RawMessage
-		require.Less(t, heldBy(func() any {
-			for range 32 {
-				switch m := decode(t, record).(type) {
-				case Request:
-					require.Equal(t, "m 1 {}", m.Method+" "+string(m.ID)+" "+string(m.Params))
-					kept = append(kept, m.ID, m.Params)
-				case Notification:
-					require.Equal(t, "m {}", m.Method+" "+string(m.Params))
-					kept = append(kept, m.Params)
-				case Response:
-					require.Equal(t, "1 {}", string(m.ID)+" "+string(m.Result))
-					kept = append(kept, m.ID, m.Result)
-				default:
-					t.Fatalf("%s: %T", name, m)
-				}
-			}
-			return kept
-		}), int64(8<<20), name)
+		for _, part := range []func(protocol.Message) json.RawMessage{idOf, payloadOf} {
+			require.Less(t, protocoltest.Kept(t, codec{}, []byte(frame), part), int64(1<<16), name)
+		}
+		require.Equal(t, "{}", string(payloadOf(decode(t, []byte(frame)))), name)
 	}
 }
 
-// heldBy is how much memory is in use for what f returns.
-func heldBy(f func() any) int64 {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	held := f()
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	runtime.KeepAlive(held)
-	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
+func idOf(m protocol.Message) json.RawMessage {
+	switch m := m.(type) {
+	case Request:
+		return m.ID
+	case Response:
+		return m.ID
+	}
+	return nil
+}
+
+func payloadOf(m protocol.Message) json.RawMessage {
+	switch m := m.(type) {
+	case Request:
+		return m.Params
+	case Notification:
+		return m.Params
+	case Response:
+		return m.Result
+	}
+	return nil
 }
 
 func TestCodec_writesOneLine(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
 // Parameters to open routes with.
@@ -174,7 +175,7 @@ func TestRoutes_openIsAnsweredWrongly(t *testing.T) {
 func TestRoutes_keepNothingButTheNamesOfSessions(t *testing.T) {
 	r := newRouteRig(t, Limits{})
 	padded := `"` + strings.Repeat(" ", 1<<20) + `s"`
-	require.Less(t, heldBy(func() any {
+	require.Less(t, protocoltest.Held(func() any {
 		for id := range protocol.RouteID(32) {
 			r.open(id+1, protocol.RouteDuplex, shell)
 			require.Contains(t, r.receive(fmt.Sprintf(`{"id":%d,"result":{"hostRouteId":"duplex-route-%d","workerSessionId":%s}}`, id+1, id+1, padded)),
