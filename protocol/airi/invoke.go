@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // The numbers that Eventa gives to the steps of an invoke (its InvokeEventType).
@@ -82,6 +84,7 @@ func readStep(f Frame) step {
 	if len(f.Body) == 0 || readObject(f.Body, s.member) != nil || !truthy(s.id) {
 		return step{}
 	}
+	s.apart(len(f.Body))
 	s.idText = idText(s.id)
 	if s.tag, s.kind = cutSuffix(f.ID, sendSuffixes); s.kind != noStep {
 		return s
@@ -90,6 +93,18 @@ func readStep(f Frame) step {
 		s.tag, s.kind = cutSuffix(head, receiveSuffixes)
 	}
 	return s
+}
+
+// mostAround is how much may be around what a step carries, in bytes.
+const mostAround = 4 << 10
+
+// apart has a step's parts keep nothing of a long payload but themselves: what limits count
+// is theirs.
+func (s *step) apart(body int) {
+	s.id = protocol.KeptID(s.id, body)
+	if body-len(s.content) > mostAround {
+		s.content = bytes.Clone(s.content)
+	}
 }
 
 // mayBeStep spares ordinary events the look into their payload.

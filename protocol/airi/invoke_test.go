@@ -3,9 +3,13 @@ package airi
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/protocoltest"
 )
 
 func TestReadStep_goesByTheNameAndTheInvokeID(t *testing.T) {
@@ -33,6 +37,20 @@ func TestReadStep_goesByTheNameAndTheInvokeID(t *testing.T) {
 			require.Equal(t, "I1", got.idText)
 			require.JSONEq(t, `{"x":1}`, string(got.content))
 		}
+	}
+}
+
+// What limits count is what is kept: what a step carries must not keep the rest of its event.
+func TestReadStep_keepsNoMoreThanWhatAStepCarries(t *testing.T) {
+	pad := strings.Repeat("x", 1<<20)
+	for body, part := range map[string]func(step) json.RawMessage{
+		`{"invokeId":"I1","content":{"a":1},"pad":"` + pad + `"}`: func(s step) json.RawMessage { return s.content },
+		`{"invokeId":"I1","content":"` + pad + `"}`:               func(s step) json.RawMessage { return s.id },
+	} {
+		frame := `{"deliveryId":"d","hopsRemaining":1,"eventa":{"id":"greet-receive-I1","body":` + body + `}}`
+		require.Less(t, protocoltest.Kept(t, codec{}, []byte(frame), func(m protocol.Message) json.RawMessage {
+			return part(readStep(m.(Frame)))
+		}), int64(1<<16), "%.60s", body)
 	}
 }
 
