@@ -201,7 +201,9 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 		return out
 	}
 	for i := range c.target.ids {
-		d.left.Add(c.first+uint64(i), c.cause, d.settings.Pending())
+		if n := c.first + uint64(i); d.calls[n] != nil { // else it has answered
+			d.left.Add(n, c.cause, d.settings.Pending())
+		}
 	}
 	d.forget(c)
 	if c.stream != "" {

@@ -44,6 +44,18 @@ func TestDriver_servesWithinTheHostsCalls(t *testing.T) {
 	}
 }
 
+// Of an event that is given up, those handlers may still be at it that have not answered.
+func TestDriver_leavesTheHandlersThatHaveNotAnswered(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	r.start(`{"name":"lab","events":{"E":[{"rpc":true,"id":"e1"},{"rpc":true,"id":"e2"}]}}`)
+	r.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: "event:E", Scope: "acme"}})
+	r.receive(`{"type":"worker-rpc-result","requestId":1,"ok":true,"payload":null}`)
+	require.Nil(t, r.asks(`,"within":1`).Cause)
+	r.step(protocol.Cancel{ID: 1})
+	require.Nil(t, r.asks(`,"within":1`).Cause)
+	require.Equal(t, "acme", r.asks(`,"within":2`).Scope)
+}
+
 // What a worker has asked is for the sake of the call that it was asked in, whatever comes
 // after that one.
 func TestDriver_causesOutliveTheirCalls(t *testing.T) {
