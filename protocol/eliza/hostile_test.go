@@ -162,6 +162,18 @@ func TestCodec_keepsNoMoreThanWhatAMessageSays(t *testing.T) {
 	}
 }
 
+// Nor must what an action says by a call keep the rest of that call.
+func TestDriver_keepsNoMoreThanWhatAnActionSays(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	r.start(everything)
+	r.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: "action:GREET"}, Follows: true})
+	frame := `{"type":"host-rpc","requestId":1,"method":"actionCallback","args":{"callbackId":"action-callback:1","response":"a","pad":"` +
+		strings.Repeat("x", 1<<20) + `"}}`
+	require.Less(t, protocoltest.Kept(t, codec{}, []byte(frame), func(m protocol.Message) json.RawMessage {
+		return r.d.Step(now, protocol.Received{Message: m}, nil)[0].(protocol.Progress).Item
+	}), int64(1<<16))
+}
+
 // A host that answers two calls in one stream has failed the second one.
 func TestWorker_refusesAStreamThatIsInUse(t *testing.T) {
 	r := newWorkerRig(t, WorkerSettings{})

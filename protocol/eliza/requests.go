@@ -1,6 +1,7 @@
 package eliza
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -92,7 +93,8 @@ func (d *driver) calledBack(r HostRPC, out []protocol.Effect) ([]protocol.Effect
 	if d.speaker(id) == nil {
 		return out, false
 	}
-	out = d.callback(Callback{ID: id, Payload: member(r.Args, "response")}, out)
+	said := bytes.Clone(member(r.Args, "response")) // which must not keep what else there is
+	out = d.callback(Callback{ID: id, Payload: said}, out)
 	return append(out, protocol.Send{Message: Result{FromHost: true, RequestID: r.RequestID, OK: isTrue, Payload: isNull}}), true
 }
 
