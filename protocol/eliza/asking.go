@@ -38,7 +38,7 @@ func (w *Worker) answered(r Result, out []protocol.Effect) []protocol.Effect {
 		w.forget(n)
 		return append(out, protocol.Complete{ID: c.id, Err: &protocol.Error{Code: protocol.CodeWire, Message: fmt.Sprintf(
 			"%s was answered under the id %s, a %s; expected the number %d", protocol.Clip(c.method), excerpt(r.RequestID), other, n)}})
-	case truthy(r.OK) && r.StreamID != nil && r.Payload == nil:
+	case truthy(r.OK) && r.inParts():
 		return w.streamBegin(n, c, r.StreamID, out)
 	}
 	w.forget(n)

@@ -243,7 +243,7 @@ func (d *driver) answered(r Result, out []protocol.Effect) []protocol.Effect {
 		d.forget(c)
 		return append(out, protocol.Complete{ID: c.id, Err: d.settings.Fault(protocol.CodeWire, fmt.Sprintf(
 			"%s was answered under the id %s, a %s; expected the number %d", protocol.Clip(c.key), excerpt(r.RequestID), other, n))})
-	case string(r.OK) == "true" && r.StreamID != nil && r.Payload == nil && len(c.target.ids) == 1:
+	case string(r.OK) == "true" && r.inParts() && len(c.target.ids) == 1:
 		return d.streamBegin(n, c, r.StreamID, out)
 	}
 	result, err := r.outcome(c.key, d.settings.Plugin)

@@ -174,6 +174,20 @@ func TestDriver_keepsNoMoreThanWhatAnActionSays(t *testing.T) {
 	}), int64(1<<16))
 }
 
+// A stream without an id is none: the answer is whole, and nobody waits for more of it.
+func TestEnds_takeNoStreamWithoutAnID(t *testing.T) {
+	r := newRig(t, Plugin{}, protocol.Settings{})
+	r.start(everything)
+	r.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: "model:TEXT"}, Follows: true})
+	const result = `{"type":"worker-rpc-result","requestId":1,"ok":true,"streamId":null}`
+	require.Equal(t, []string{"complete 1 ok null"}, r.receive(result))
+	require.Equal(t, []string{"dropped late-answer 1"}, r.receive(result))
+
+	w := newWorkerRig(t, WorkerSettings{})
+	w.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: "useModel"}, Follows: true})
+	require.Equal(t, []string{"complete 1 ok null"}, w.receive(`{"type":"host-rpc-result","requestId":1,"ok":true,"streamId":null}`))
+}
+
 // A host that answers two calls in one stream has failed the second one.
 func TestWorker_refusesAStreamThatIsInUse(t *testing.T) {
 	r := newWorkerRig(t, WorkerSettings{})

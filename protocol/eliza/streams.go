@@ -9,6 +9,11 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 )
 
+// inParts tells that a result is to come as a stream.
+func (r Result) inParts() bool {
+	return r.StreamID != nil && string(r.StreamID) != "null" && r.Payload == nil
+}
+
 // streamBegin takes the answer that says that more of it comes in parts.
 func (d *driver) streamBegin(n uint64, c *call, id json.RawMessage, out []protocol.Effect) []protocol.Effect {
 	name := string(id)
@@ -91,7 +96,7 @@ func streamNumber(id json.RawMessage, of string) uint64 {
 // told that nobody takes it.
 func (r Result) late(n uint64, out []protocol.Effect) []protocol.Effect {
 	out = append(out, protocol.Drop(DroppedLate, string(number(n))))
-	if string(r.OK) == "true" && r.StreamID != nil && len(r.StreamID) <= protocol.MaxExcerpt {
+	if string(r.OK) == "true" && r.inParts() && len(r.StreamID) <= protocol.MaxExcerpt {
 		out = append(out, noMore(r.StreamID))
 	}
 	return out
