@@ -102,7 +102,8 @@
 // reference host's: init returned false, or something was thrown that is not an
 // Error. Calls in flight when the connection ends have [protocol.CodeOutcomeUnknown];
 // a call above Settings.MaxPending, in either direction, fails at once with
-// [protocol.CodeOverloaded]; a call with a stream counts as one.
+// [protocol.CodeOverloaded]; a call with a stream counts as one. So does a call of the
+// module where all of its calls would carry more than [protocol.MaxAsked] bytes.
 //
 // An error that is thrown in a module arrives as a [*protocol.PeerError] with its name,
 // message, code and data, and goes to a module as {name, message, code, data}. Data is

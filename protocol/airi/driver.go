@@ -91,8 +91,10 @@ type driver struct {
 	// running is the step that runs, or its zero value.
 	running running
 
-	// requests are the peer's calls in flight, callers the way back.
+	// requests are the peer's calls in flight, callers the way back; asking is what all of
+	// them carry, in bytes.
 	requests    map[protocol.RequestID]*request
+	asking      int
 	callers     map[caller]protocol.RequestID
 	lastRequest protocol.RequestID
 	latest      answered

@@ -19,6 +19,8 @@ type request struct {
 	follows bool
 	// feeds tells that its request stream is open.
 	feeds bool
+	// size is how many bytes it carries.
+	size int
 }
 
 // answered is the request that was answered last: its answer may turn out to be
@@ -53,6 +55,9 @@ func (d *driver) asked(s step, eventID string, out []protocol.Effect) []protocol
 	case len(d.requests) >= d.settings.Pending():
 		return d.refuse(s, protocol.CodeOverloaded, fmt.Sprintf(
 			"%d calls by this plugin are in flight, the limit: call %s again later", d.settings.Pending(), clip(s.tag)), out)
+	case d.asking > 0 && d.asking+len(s.content) > protocol.MaxAsked:
+		return d.refuse(s, protocol.CodeOverloaded, fmt.Sprintf(
+			"calls with %d bytes by this plugin are in flight, the limit is %d: call %s again later", d.asking, protocol.MaxAsked, clip(s.tag)), out)
 	}
 	return d.serve(from, s, part, eventID, out)
 }
@@ -61,8 +66,12 @@ func (d *driver) serve(from caller, s step, feeds bool, eventID string, out []pr
 	d.lastRequest++
 	id := d.lastRequest
 	r := &request{caller: from, rawID: s.id, follows: s.opens == OpensStream, feeds: feeds}
+	if !feeds { // else the call has room of its own for what it is fed
+		r.size = len(s.content)
+	}
 	d.requests[id] = r
 	d.callers[from] = id
+	d.asking += r.size
 	e := protocol.Serve{
 		ID:      id,
 		Call:    d.within(s, protocol.Call{Key: s.tag, Caller: d.settings.Plugin}),
@@ -169,6 +178,8 @@ func isNothing(result json.RawMessage) bool {
 }
 
 func (d *driver) forgetRequest(id protocol.RequestID) {
-	delete(d.callers, d.requests[id].caller)
+	r := d.requests[id]
+	d.asking -= r.size
+	delete(d.callers, r.caller)
 	delete(d.requests, id)
 }

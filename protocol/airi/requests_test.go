@@ -55,6 +55,25 @@ func TestDriver_aSecondRequestWithAnIDInFlightIsDropped(t *testing.T) {
 	require.Equal(t, []string{"serve 2 y for hello"}, r.receive("y-send", `{"invokeId":"i"}`))
 }
 
+func TestDriver_boundsWhatRequestsCarry(t *testing.T) {
+	r := newRig(t, protocol.Settings{})
+	r.receive("x-send", `{"invokeId":"a","content":"12345678"}`)
+	require.Equal(t, 10, r.d.asking)
+	r.d.asking = protocol.MaxAsked - 10 // as a long one has
+	require.Len(t, r.receive("x-send", `{"invokeId":"b","content":"12345678"}`), 1)
+	require.Equal(t, []string{
+		`send x-receive-error-c {"invokeId":"c","content":{"error":{"message":"calls with 268435456 bytes by this plugin are in flight, the limit is 268435456: call x again later","code":"overloaded"}}}`,
+	}, r.receive("x-send", `{"invokeId":"c","content":1}`))
+	r.step(protocol.Reply{ID: 1})
+	r.receive("x-send-abort", `{"invokeId":"b"}`)
+	require.Equal(t, protocol.MaxAsked-20, r.d.asking)
+	r.d.asking = 0
+	r.open("sum-send", `{"invokeId":"d","content":1,"isReqStream":true}`, OpensValue)
+	require.Zero(t, r.d.asking, "what it is fed waits within the bounds of a stream")
+	r.d.asking = 1
+	require.NotContains(t, r.receive("x-send", `{"invokeId":"e","content":1}`)[0], "overloaded")
+}
+
 func TestDriver_refusesRequestsAboveTheLimitAtOnce(t *testing.T) {
 	r := newRig(t, protocol.Settings{MaxPending: 1})
 	r.receive("x-send", `{"invokeId":"a"}`)
