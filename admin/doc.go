@@ -50,6 +50,7 @@
 // objects, one a line, with an "event": those of actors.EncodeEvent, and
 //
 //	{"event":"gap","missed":12}
+//	{"event":"gap","missed":3,"older":true}
 //	{"event":"progress","item":…}
 //	{"event":"result","result":…}
 //	{"event":"error","code":…,"message":…,"plugin":…}
@@ -86,7 +87,9 @@
 //
 // # Limits
 //
-// Limits bound connections, requests at a time, followers, bodies and what waits for each follower.
+// Limits bound connections, requests at a time, followers, bodies, what waits for each follower,
+// and how much of the end of logs is shown at once: a gap that is "older" tells how many lines
+// before that were asked for.
 // A request's header has five seconds and 16 KiB, its body 30 seconds; an answer that is
 // not taken for 30 seconds is given up, but for those of followers.
 package admin

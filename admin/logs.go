@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -34,8 +35,9 @@ func (s *Server) getLogs(w http.ResponseWriter, r *http.Request) error {
 		plugin = one.Plugin
 	}
 	if !q.follow {
+		past := s.logOf(plugin, q.lines, q.since)
 		beginLines(w)
-		return writeLines(w, encodeLog(s.logOf(plugin, q.lines, q.since)))
+		return writeLog(w, past)
 	}
 	f, err := s.followers.admit()
 	if err != nil {
@@ -45,14 +47,24 @@ func (s *Server) getLogs(w http.ResponseWriter, r *http.Request) error {
 	return s.followLog(w, r, f, plugin, q)
 }
 
-func encodeLog(list []actors.Logged) [][]byte {
-	texts := make([][]byte, 0, len(list))
-	for _, line := range list {
-		if text, err := actors.EncodeEvent(line); err == nil {
-			texts = append(texts, text)
+// writeLog writes the end of a log, behind how much of it was left out.
+func writeLog(w http.ResponseWriter, past excerpt) error {
+	soon(w)
+	if past.left > 0 {
+		if _, err := fmt.Fprintf(w, "{\"event\":\"gap\",\"missed\":%d,\"older\":true}\n", past.left); err != nil {
+			return err
 		}
 	}
-	return texts
+	for _, line := range past.lines {
+		text, err := actors.EncodeEvent(line)
+		if err != nil {
+			continue
+		}
+		if _, err := w.Write(append(text, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // followLog shows the end of a log and then what comes.
@@ -60,9 +72,9 @@ func (s *Server) followLog(w http.ResponseWriter, r *http.Request, f *feed, plug
 	before := s.logOf(plugin, q.lines, q.since) // from a disk, for which nobody who follows waits
 	tail := s.talk.join(f, plugin, func(n int) []actors.Logged { return s.kept(plugin, n, q.since) }, q.lines)
 	defer s.talk.leave(f)
-	tail = joined(before, tail, q.lines)
+	past := before.joined(tail).within(q.lines, s.limits.LogBytes)
 	beginLines(w)
-	if err := writeLines(w, encodeLog(tail)); err != nil {
+	if err := writeLog(w, past); err != nil {
 		return err
 	}
 	return s.follow(w, r, f)

@@ -80,6 +80,9 @@ type Limits struct {
 	// FollowLines is how many lines may wait for one follower, FollowBytes how many
 	// bytes they may have, beside one line: 4096 and 1 MiB.
 	FollowLines, FollowBytes int
+	// LogBytes is how many bytes of the end of logs are shown at once, beside one line: 4 MiB.
+	// How many lines before them were asked for is told.
+	LogBytes int
 	// History is how many events are kept for who asks later: 1000.
 	History int
 	// Body is the largest body of a call, in bytes: 64 MiB.
@@ -99,7 +102,8 @@ func (l Limits) withDefaults() Limits {
 		Requests: cmp.Or(max(l.Requests, 0), 256), Followers: cmp.Or(max(l.Followers, 0), 64),
 		Connections: cmp.Or(max(l.Connections, 0), 512),
 		FollowLines: cmp.Or(max(l.FollowLines, 0), 4096), FollowBytes: cmp.Or(max(l.FollowBytes, 0), 1<<20),
-		History: cmp.Or(max(l.History, 0), 1000), Body: cmp.Or(max(l.Body, 0), 64<<20),
+		LogBytes: cmp.Or(max(l.LogBytes, 0), 4<<20),
+		History:  cmp.Or(max(l.History, 0), 1000), Body: cmp.Or(max(l.Body, 0), 64<<20),
 		Command:     cmp.Or(max(l.Command, 0), 2*time.Minute),
 		HeaderBytes: cmp.Or(max(l.HeaderBytes, 0), 16<<10), HeaderTime: cmp.Or(max(l.HeaderTime, 0), 5*time.Second),
 		BodyTime: cmp.Or(max(l.BodyTime, 0), 30*time.Second), AnswerTime: cmp.Or(max(l.AnswerTime, 0), 30*time.Second),

@@ -84,7 +84,7 @@ func TestParseSettings_wholeFile(t *testing.T) {
 		},
 		Manifests: ReadingSettings{Evaluation: time.Second, FileBytes: 2, Entries: 3},
 		API: APISettings{
-			Requests: 1, Followers: 2, Connections: 3, FollowLines: 4, FollowBytes: 5, History: 6, BodyBytes: 7, Command: time.Second,
+			Requests: 1, Followers: 2, Connections: 3, FollowLines: 4, FollowBytes: 5, LogBytes: 8, History: 6, BodyBytes: 7, Command: time.Second,
 		},
 		State: StateSettings{Keys: 1, Bytes: 2, ValueBytes: 3},
 		Store: StoreSettings{

@@ -66,6 +66,8 @@ type APISettings struct {
 	Requests, Followers, Connections int
 	// FollowLines and FollowBytes may wait for one follower.
 	FollowLines, FollowBytes int
+	// LogBytes of the end of logs are shown at once.
+	LogBytes int
 	// History is how many events are kept for who asks later.
 	History int
 	// BodyBytes is the largest body of a call.

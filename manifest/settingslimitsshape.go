@@ -39,6 +39,7 @@ var apiShape = shape[APISettings]{fields: []field[APISettings]{
 	{"connections", "", count(func(s *APISettings) *int { return &s.Connections })},
 	{"followLines", "", count(func(s *APISettings) *int { return &s.FollowLines })},
 	{"followBytes", "", bytesOf(func(s *APISettings) *int { return &s.FollowBytes })},
+	{"logBytes", "", bytesOf(func(s *APISettings) *int { return &s.LogBytes })},
 	{"history", "", count(func(s *APISettings) *int { return &s.History })},
 	{"bodyBytes", "", bytesOf(func(s *APISettings) *int { return &s.BodyBytes })},
 	{"command", "", timeout(func(s *APISettings) *time.Duration { return &s.Command })},

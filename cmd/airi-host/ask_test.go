@@ -285,8 +285,9 @@ func TestNoteOf_saysWhatOneWouldAskNext(t *testing.T) {
 func TestLayout_showsLinesOfStreams(t *testing.T) {
 	l := layout{names: 4}
 	for line, want := range map[string]string{
-		`{"event":"gap","missed":3}`:       "… 3 lines were missed: they came too fast",
-		`{"event":"new","of":"\u001b[2J"}`: `{"event":"new","of":"\u001b[2J"}`,
+		`{"event":"gap","missed":3}`:              "… 3 lines were missed: they came too fast",
+		`{"event":"gap","missed":3,"older":true}`: "… 3 older lines are not shown: all together are longer than api.logBytes of the settings",
+		`{"event":"new","of":"\u001b[2J"}`:        `{"event":"new","of":"\u001b[2J"}`,
 		`{"event":"dropped","plugin":"a","what":"feed","detail":"too slow","count":2,"at":"2026-01-02T03:04:05Z"}`: `dropped feed, 2 so far: too slow`,
 		`{"event":"capability","plugin":"a","key":"tool:x","to":"announced","at":"2026-01-02T03:04:05Z"}`:          `tool:x  new → announced`,
 		`{"event":"log","plugin":"a","level":"WARN","text":"\u001b[2J","at":"2026-01-02T03:04:05Z"}`:               `a     WARN   ␛[2J`,

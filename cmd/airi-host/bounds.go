@@ -102,7 +102,7 @@ func (s *settings) api() admin.Limits {
 	a := s.API
 	return admin.Limits{
 		Requests: a.Requests, Followers: a.Followers, Connections: a.Connections, FollowLines: a.FollowLines, FollowBytes: a.FollowBytes,
-		History: a.History, Body: int64(a.BodyBytes), Command: a.Command,
+		LogBytes: a.LogBytes, History: a.History, Body: int64(a.BodyBytes), Command: a.Command,
 		HeaderBytes: a.HeaderBytes, HeaderTime: a.HeaderTimeout, BodyTime: a.BodyTimeout, AnswerTime: a.AnswerTimeout, IdleTime: a.IdleTimeout,
 	}
 }

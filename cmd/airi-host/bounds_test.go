@@ -171,7 +171,7 @@ var reached = map[string]reach{
 		func(s *settings) any { return s.api() },
 		map[string]string{
 			"Requests": "api.requests", "Followers": "api.followers", "Connections": "api.connections", "FollowLines": "api.followLines",
-			"FollowBytes": "api.followBytes", "History": "api.history", "Body": "api.bodyBytes", "Command": "api.command", "HeaderBytes": "api.headerBytes",
+			"FollowBytes": "api.followBytes", "LogBytes": "api.logBytes", "History": "api.history", "Body": "api.bodyBytes", "Command": "api.command", "HeaderBytes": "api.headerBytes",
 			"HeaderTime": "api.headerTimeout", "BodyTime": "api.bodyTimeout", "AnswerTime": "api.answerTimeout", "IdleTime": "api.idleTimeout",
 		},
 		nil,

@@ -101,12 +101,16 @@ func (l layout) streamed(line []byte) (string, error) {
 	var head struct {
 		Event  string
 		Missed uint64
+		Older  bool
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
 		return "", fmt.Errorf("the host's line %q: %w", clip(string(line), 80), err)
 	}
 	switch head.Event {
 	case "gap":
+		if head.Older {
+			return fmt.Sprintf("… %d older lines are not shown: all together are longer than api.logBytes of the settings", head.Missed), nil
+		}
 		return fmt.Sprintf("… %d lines were missed: they came too fast", head.Missed), nil
 	case actors.KindPhase.String():
 		return shown(line, l.phase)

@@ -167,8 +167,12 @@ func fieldsText(fields json.RawMessage) string {
 }
 
 // Past is for admin.LogFiles.
-func (k *logFiles) Past(plugin string, n int, since, before time.Time) ([]actors.Logged, error) {
-	return readLogs(k.dir, plugin, logs.Query{N: n, Since: since, Before: before})
+func (k *logFiles) Past(plugin string, q admin.LogQuery) (lines []actors.Logged, left int, err error) {
+	records, left, err := logs.ReadEnd(k.dir, plugin, logs.Query{N: q.N, Since: q.Since, Before: q.Before}, q.Bytes)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, err
+	}
+	return loggedOf(records), left, nil
 }
 
 // readLogs reads lines that were kept in a directory; none, if it is not there.
@@ -177,11 +181,15 @@ func readLogs(dir, plugin string, q logs.Query) ([]actors.Logged, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	return loggedOf(records), nil
+}
+
+func loggedOf(records []logs.Record) []actors.Logged {
 	lines := make([]actors.Logged, len(records))
 	for i, r := range records {
 		lines[i] = lineOfRecord(r)
 	}
-	return lines, nil
+	return lines
 }
 
 // File is for admin.LogFiles.

@@ -24,7 +24,9 @@ of its state directory, or in logs.dir of its settings; where no host runs, the 
 of the settings in the state directory, or of --config.
 
 --since leaves out what is older: than a time (2026-01-31T12:00:00Z, 2026-01-31), or than as
-much as a duration ago (10m). It shows all there is since then, unless -n says how much.
+much as a duration ago (10m). It shows all there is since then, unless -n says how much; of
+more than api.logBytes of its settings, a running host shows the end, and how many lines are
+not shown.
 
 With -f what comes is shown too, until Ctrl-C or the host's end. Whoever reads too slowly
 misses lines, and is told how many. With --output json the lines are objects, {"event":"log",…}

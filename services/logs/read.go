@@ -26,7 +26,8 @@ type Query struct {
 // plugin that has said nothing is none.
 func Read(dir, plugin string, q Query) ([]Record, error) {
 	if plugin != "" {
-		return read(filepath.Join(dir, baseName(plugin)+ending), q)
+		records, _, err := ReadEnd(dir, plugin, q, 0)
+		return records, err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -37,13 +38,19 @@ func Read(dir, plugin string, q Query) ([]Record, error) {
 		if name := aFile.FindStringSubmatch(e.Name()); name == nil || name[2] != "" {
 			continue
 		}
-		some, err := read(filepath.Join(dir, e.Name()), q)
+		some, _, err := read(filepath.Join(dir, e.Name()), &reading{Query: q})
 		if err != nil {
 			return nil, err
 		}
 		all = q.last(append(all, some...))
 	}
 	return all, nil
+}
+
+// ReadEnd is Read of one plugin that holds no more than so many bytes of lines, beside one,
+// 0 being no limit: left is how many records before those it returns were asked for.
+func ReadEnd(dir, plugin string, q Query, most int) (records []Record, left int, err error) {
+	return read(filepath.Join(dir, baseName(plugin)+ending), &reading{Query: q, most: most})
 }
 
 // last sorts records by time and leaves the last ones.
@@ -55,8 +62,31 @@ func (q Query) last(all []Record) []Record {
 	return all
 }
 
+// reading is what was read of the files of one plugin.
+type reading struct {
+	Query
+	// most is how many bytes of lines are held, beside one, 0 being no limit; bytes is how
+	// many are.
+	most, bytes int
+	// held are the newest records, the newest first; left is how many more were asked for.
+	held []Record
+	left int
+}
+
+// take takes the next older record, whose line has so many bytes; more tells that older ones
+// are wanted.
+func (g *reading) take(r Record, bytes int) (more bool) {
+	if g.most > 0 && g.bytes >= g.most {
+		g.left++
+	} else {
+		g.held = append(g.held, r)
+		g.bytes += bytes
+	}
+	return g.N <= 0 || len(g.held)+g.left < g.N
+}
+
 // read reads the files of one plugin, the newest first.
-func read(path string, q Query) (all []Record, err error) {
+func read(path string, into *reading) (all []Record, left int, err error) {
 	files, err := openAll(path)
 	defer func() {
 		for _, f := range files {
@@ -64,19 +94,19 @@ func read(path string, q Query) (all []Record, err error) {
 		}
 	}()
 	if err != nil {
-		return nil, fmt.Errorf("reading a log: %w", err)
+		return nil, 0, fmt.Errorf("reading a log: %w", err)
 	}
 	for _, f := range files {
-		more, err := q.readFile(f, &all)
+		more, err := into.readFile(f)
 		if err != nil {
-			return nil, fmt.Errorf("reading a log: %w", err)
+			return nil, 0, fmt.Errorf("reading a log: %w", err)
 		}
 		if !more {
 			break
 		}
 	}
-	slices.Reverse(all)
-	return all, nil
+	slices.Reverse(into.held)
+	return into.held, into.left, nil
 }
 
 // tries is how often files are opened anew that were rotated meanwhile.
@@ -125,7 +155,7 @@ func still(path string, files []*os.File) bool {
 
 // readFile adds the records of a file, the newest first; more tells that older ones are
 // wanted.
-func (q Query) readFile(f *os.File, all *[]Record) (more bool, err error) {
+func (g *reading) readFile(f *os.File) (more bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return false, err
@@ -133,15 +163,14 @@ func (q Query) readFile(f *os.File, all *[]Record) (more bool, err error) {
 	more = true
 	err = backward(f, info.Size(), func(line []byte) bool {
 		var r Record
-		if json.Unmarshal(line, &r) != nil || r.Plugin == "" || !q.Before.IsZero() && !r.Time.Before(q.Before) {
+		if json.Unmarshal(line, &r) != nil || r.Plugin == "" || !g.Before.IsZero() && !r.Time.Before(g.Before) {
 			return true
 		}
-		if r.Time.Before(q.Since) {
+		if r.Time.Before(g.Since) {
 			more = false
 			return false
 		}
-		*all = append(*all, r)
-		more = q.N <= 0 || len(*all) < q.N
+		more = g.take(r, len(line))
 		return more
 	})
 	return more, err

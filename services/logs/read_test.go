@@ -31,6 +31,34 @@ func TestRead_theLastOnes(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
+// What is held is bounded, and what is left out is counted.
+func TestReadEnd_holdsSoMuch(t *testing.T) {
+	dir := t.TempDir()
+	b := openBench(t, dir, Options{MaxBytes: 1000})
+	b.say("a", numbered(20)...)
+	require.NoError(t, b.Close(t.Context()))
+	text, err := os.ReadFile(filepath.Join(dir, "a.log"))
+	require.NoError(t, err)
+	record := strings.IndexByte(string(text), '\n') // all of the last ten are as long
+	for _, c := range []struct {
+		q                Query
+		most, held, left int
+	}{
+		{Query{}, 0, 20, 0},
+		{Query{}, 1, 1, 19},
+		{Query{}, 5 * record, 5, 15},
+		{Query{N: 3}, 5 * record, 3, 0},
+		{Query{N: 9}, 5 * record, 5, 4},
+		{Query{Since: epoch.Add(10 * time.Second)}, 5 * record, 5, 5},
+	} {
+		held, left, err := ReadEnd(dir, "a", c.q, c.most)
+		require.NoError(t, err)
+		require.Len(t, held, c.held, c)
+		require.Equal(t, c.left, left, c)
+		require.Equal(t, "message 19", held[len(held)-1].Message)
+	}
+}
+
 // Lines that span blocks, that are no records, or are too long.
 func TestRead_whateverIsInAFile(t *testing.T) {
 	dir := t.TempDir()
