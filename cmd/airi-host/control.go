@@ -38,6 +38,11 @@ func listenControl(ctx context.Context, dir string) (*control, error) {
 	if err := probeControl(ctx, dir); err != nil {
 		return nil, err
 	}
+	return makeControl(dir)
+}
+
+// makeControl puts a control socket into a directory, in place of what is there.
+func makeControl(dir string) (*control, error) {
 	// It is made in a directory that nobody else can enter, so that there is no moment in
 	// which it can be opened by others, and then takes its place at once.
 	draft, err := os.MkdirTemp(dir, ".control-") // mode 0700

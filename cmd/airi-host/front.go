@@ -15,7 +15,7 @@ import (
 // front is where a running host is asked: its control socket, and HTTP.
 type front struct {
 	dir     string
-	control *control
+	control *steadyControl
 	http    net.Listener
 	server  *admin.Server
 	// listen is what http listens by, guards has who may ask there, which may change.
@@ -35,6 +35,10 @@ const frontDrain = time.Second
 // of manifests too. One that is asked once has only those that it was told of. Its close
 // must follow.
 func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front, error) {
+	log, err := c.logger()
+	if err != nil {
+		return nil, err
+	}
 	f := &front{listen: opts.listen, drain: c.settings.ends().front}
 	f.guards.Store(&admin.Guard{})
 	if !opts.once || !st.temporary {
@@ -43,15 +47,13 @@ func (c *cli) openFront(ctx context.Context, st *state, opts runOptions) (*front
 			return nil, err
 		}
 		f.dir = dir
-		if f.control, err = listenControl(ctx, dir); err != nil {
+		socket, err := listenControl(ctx, dir)
+		if err != nil {
 			return nil, err
 		}
+		f.control = keepControl(dir, socket, controlLook, log)
 	}
 	if !opts.once || opts.listen.was(flagListen) {
-		log, err := c.logger()
-		if err != nil {
-			return nil, errors.Join(err, f.close())
-		}
 		var guard admin.Guard
 		if f.http, guard, err = opts.listen.listenHTTP(ctx, log); err != nil {
 			return nil, errors.Join(err, f.close())
