@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"time"
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/actors/configuration"
@@ -86,15 +87,20 @@ func (c configuring) Commit(ctx context.Context, plugin string, change configura
 	return kept, err
 }
 
-// searchAudit is admin.Options.Audit.
-func searchAudit(db *store.DB) func(context.Context, admin.AuditSearch) ([]admin.AuditRecord, error) {
-	return func(ctx context.Context, s admin.AuditSearch) (list []admin.AuditRecord, err error) {
-		all, err := db.AuditRecords(ctx, store.Search{Plugin: s.Plugin, Company: s.Company, Since: s.Since, Before: s.Before, Limit: s.Limit})
-		for _, r := range all {
-			list = append(list, admin.AuditRecord(r))
-		}
-		return list, err
+// auditWait is how long a search waits for what was done before it to be written.
+const auditWait = time.Second
+
+// searchAudit is admin.Options.Audit. What was done before is found, unless it takes too long
+// to be written: the counts tell what waits.
+func (st *state) searchAudit(ctx context.Context, s admin.AuditSearch) (list []admin.AuditRecord, err error) {
+	soon, cancel := context.WithTimeout(ctx, auditWait)
+	defer cancel()
+	_ = st.trail.Flush(soon)
+	all, err := st.db.AuditRecords(ctx, store.Search{Plugin: s.Plugin, Company: s.Company, Since: s.Since, Before: s.Before, Limit: s.Limit})
+	for _, r := range all {
+		list = append(list, admin.AuditRecord(r))
 	}
+	return list, err
 }
 
 func (st *state) auditCounts() admin.AuditCounts { return admin.AuditCounts(st.trail.Counts()) }

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/services"
+	"github.com/airi-host/airi-host/services/audit"
+	"github.com/airi-host/airi-host/services/store"
 )
 
 var chain = []protocol.Link{{Key: "tool:visit"}, {Caller: "guest", Ecosystem: "airi", Key: "tool:ledger-pay"}}
@@ -26,6 +31,32 @@ func TestDenial_isKeptWithItsChain(t *testing.T) {
 			require.Equal(t, actionDenied, got.Action)
 			require.Equal(t, c.want, string(got.Metadata))
 		})
+	}
+}
+
+// slowAuditor is an auditor whose disk is slow.
+type slowAuditor struct {
+	services.Auditor
+	may <-chan time.Time
+}
+
+func (a slowAuditor) Audit(ctx context.Context, r services.Record) (int64, error) {
+	<-a.may
+	return a.Auditor.Audit(ctx, r)
+}
+
+// Whoever reads the audit finds what was done before, although nobody waits for that.
+func TestState_searchAuditFindsWhatWasDoneBefore(t *testing.T) {
+	db, err := store.Open(t.Context(), t.TempDir(), store.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	st := &state{db: db, trail: audit.New(slowAuditor{db, time.Tick(20 * time.Millisecond)}, audit.Options{})}
+	defer st.trail.Close(t.Context())
+	for i := range 3 {
+		st.ordered("stop", "a", nil)
+		list, err := st.searchAudit(t.Context(), admin.AuditSearch{Plugin: "a"})
+		require.NoError(t, err)
+		require.Len(t, list, i+1)
 	}
 }
 

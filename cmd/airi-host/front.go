@@ -106,7 +106,7 @@ func (f *front) serve(c *cli, h *house, st *state) {
 		f.reloader = newReloader(c, h, f, configs)
 		o.ReloadSettings = f.reloader.reload
 		o.Granting, o.Ordered, o.Attached = approvals{h, &st.grants}, st.ordered, st.attached
-		o.Audit, o.AuditCounts = searchAudit(st.db), st.auditCounts
+		o.Audit, o.AuditCounts = st.searchAudit, st.auditCounts
 		o.Jobs = newJobList(h, st.db).list
 		o.Disabled = st.disabled.has
 		o.SetDisabled = func(ctx context.Context, plugin string, is bool) error {
