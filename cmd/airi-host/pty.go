@@ -21,7 +21,8 @@ const ptyText = `Attach this terminal to a pseudo-terminal of a plugin of the ru
 driver: a login, which --login names. With a COMMAND behind -- it is a channel to that command
 instead, whose bytes pass as they are.
 
-Keys go to the program as they are pressed, Ctrl-C among them; Ctrl-] leaves, which ends it. Where
+Keys go to the program as they are pressed, Ctrl-C among them; Ctrl-] leaves, which ends it. A
+program that takes nothing for a second is not given what is typed until it does again. Where
 standard input is no terminal, it is passed on, and its end changes nothing. The size of the
 program's terminal is the plugin's: no plugin can be told that of this one.
 
@@ -100,11 +101,15 @@ func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.Rout
 	if in.isRaw() {
 		_, _ = fmt.Fprintf(c.err, "attached to plugin %s; Ctrl-] leaves\r\n", plugin)
 	}
-	left := in.pass(a)
+	passed := in.pass(a)
 	err = c.show(a)
 	in.restore()
+	left, lost := passed()
+	if lost > 0 {
+		fmt.Fprintf(c.err, "note: %s typed in vain: the program took nothing\n", plural(lost, "byte was", "bytes were"))
+	}
 	switch {
-	case left():
+	case left:
 		_, _ = fmt.Fprintf(c.err, "\nleft plugin %s\n", plugin)
 		return nil
 	case err != nil:
@@ -161,33 +166,44 @@ func newKeyboard(in io.Reader) (*keyboard, error) {
 
 func (k *keyboard) isRaw() bool { return k.tty != nil }
 
-// pass passes on what is typed; left tells whether the key was pressed that leaves, and the
-// attachment closed for that.
-func (k *keyboard) pass(to io.WriteCloser) (left func() bool) {
+// pass passes on what is typed; passed tells whether the key was pressed that leaves, and the
+// attachment closed for that, and how many bytes the program was not given.
+func (k *keyboard) pass(to io.WriteCloser) (passed func() (left bool, lost int)) {
 	k.done = make(chan struct{})
-	hasLeft := false
+	var hasLeft bool
+	var hasLost int
 	go func() {
 		defer close(k.done)
-		hasLeft = k.passOn(to)
+		if !k.isRaw() {
+			hasLeft = k.passOn(to)
+			return
+		}
+		t := newTyping(to)
+		hasLeft = k.passOn(t)
+		t.finish()
+		hasLost = t.lost
+		if hasLeft {
+			_ = to.Close()
+		}
 	}()
-	return func() bool {
+	return func() (bool, int) {
 		select {
 		case <-k.done:
-			return hasLeft
+			return hasLeft, hasLost
 		default:
-			return false
+			return false, 0
 		}
 	}
 }
 
-func (k *keyboard) passOn(to io.WriteCloser) (left bool) {
-	typed := make([]byte, 4<<10)
+// passOn passes on what is typed until its end; left tells that it was the key that leaves.
+func (k *keyboard) passOn(to io.Writer) (left bool) {
+	typed := make([]byte, typedChunk)
 	for {
 		n, err := k.reader.Read(typed)
 		text := typed[:n]
 		if at := bytes.IndexByte(text, leaveKey); at >= 0 && k.isRaw() {
 			_, _ = to.Write(text[:at]) // it is left in any case
-			_ = to.Close()
 			return true
 		}
 		if n > 0 {
