@@ -90,7 +90,7 @@ func (o ptyOptions) params(command []string) (kind protocol.RouteKind, params js
 func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.RouteKind, plugin string, asked admin.AttachRequest) error {
 	a, err := host.Attach(ctx, kind, plugin, asked)
 	if err != nil {
-		return err
+		return ofPlugin(err, plugin)
 	}
 	defer func() { _ = a.Close() }() // it was read to its end, or is left
 	in, err := newKeyboard(c.in)
@@ -113,9 +113,17 @@ func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.Rout
 		_, _ = fmt.Fprintf(c.err, "\nleft plugin %s\n", plugin)
 		return nil
 	case err != nil:
-		return err
+		return ofPlugin(err, plugin)
 	}
 	return exitOf(a.Exit())
+}
+
+// ofPlugin is an error with the plugin's name where it is the plugin's own words.
+func ofPlugin(err error, plugin string) error {
+	if peer, ok := errors.AsType[*protocol.PeerError](err); ok {
+		return &pluginError{"plugin " + plugin, peer}
+	}
+	return err
 }
 
 // show prints what the program writes until it has ended.
