@@ -175,6 +175,7 @@ func (h *Host) removed(plugin string, sup *ref) {
 	if h.supervisors[plugin] == sup {
 		delete(h.supervisors, plugin)
 		delete(h.logs, plugin)
+		delete(h.left, plugin)
 	}
 }
 

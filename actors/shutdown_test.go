@@ -178,7 +178,7 @@ func TestShutdown_crossesWithStarts(t *testing.T) {
 
 func TestHost_removeForgetsAPlugin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := startHost(t, plugin.Define("a").OnInit(func(_ context.Context, s *plugin.Session) error {
+		h := startHost(t, offering("a", "tool:a").OnInit(func(_ context.Context, s *plugin.Session) error {
 			s.Log().Info("hello")
 			return nil
 		}))
@@ -189,6 +189,8 @@ func TestHost_removeForgetsAPlugin(t *testing.T) {
 		require.Len(t, h.Logs("a", 0), 1, "the log outlives the session")
 		require.NoError(t, h.Remove("a"))
 		require.Empty(t, h.Logs("a", 0))
+		_, err = callKey(t, h, "tool:a")
+		wantCode(t, err, protocol.CodeNotFound, "nobody offers tool:a")
 		require.NoError(t, h.Remove("a"))
 		require.NoError(t, h.Remove("never was"))
 		require.Equal(t, "plugin-session-1", startReady(t, h, manifestFor("a")).ID)
