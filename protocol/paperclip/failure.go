@@ -3,6 +3,7 @@ package paperclip
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -132,6 +133,12 @@ func (r Response) outcome(method, plugin string) (json.RawMessage, error) {
 		Code: protocol.CodeWire, Plugin: plugin,
 		Message: `Unexpected response format for "` + method + `": expected a result, or an error that is an object`,
 	}
+}
+
+// lacksMethod tells that the other end has answered that it has not got the method.
+func lacksMethod(err error) bool {
+	peer, ok := errors.AsType[*protocol.PeerError](err)
+	return ok && slices.Contains([]string{strconv.Itoa(codeMethodNotFound), strconv.Itoa(codeNotImplemented)}, string(peer.Code))
 }
 
 // peerError reads what the other end sent as an error.

@@ -79,7 +79,9 @@ type route struct {
 	writes, unanswered int
 	// isStopping tells that a stop is in flight.
 	isStopping bool
-	runes      protocol.Runes
+	// isUnknown tells that the worker has not got what opens such a route.
+	isUnknown bool
+	runes     protocol.Runes
 	// hasSlot tells that it counts among the host's routes.
 	hasSlot bool
 	// block is where its timers are; see routeTimer.

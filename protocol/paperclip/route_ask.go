@@ -154,14 +154,14 @@ func (r *route) settle(a routeAsk, out []protocol.Effect) []protocol.Effect {
 }
 
 // closeAnswered takes the confirmation of a close. A worker that does not confirm it may
-// still have the program.
+// still have the program; one that has neither the open nor the close has none.
 func (d *driver) closeAnswered(r *route, result json.RawMessage, err error, out []protocol.Effect) []protocol.Effect {
 	out = append(out, protocol.StopTimer{Timer: r.timer(closeTimer)})
 	isConfirmed := err == nil && nonBlank(member(result, "hostRouteId")) == r.name
 	if r.wire.isDuplex() && r.session != "" {
 		isConfirmed = isConfirmed && nonBlank(member(result, "workerSessionId")) == r.session
 	}
-	if !isConfirmed {
+	if !isConfirmed && !(r.isUnknown && lacksMethod(err)) {
 		out = d.retire(protocol.CodeWire, wordsOf[r.wire].end+" of "+r.name+" was not confirmed", out)
 	}
 	return d.closedRoute(r, out)

@@ -242,6 +242,7 @@ func (d *driver) openAnswered(r *route, result json.RawMessage, err error, out [
 		err = d.openFailure(r, session, result)
 	}
 	if err != nil {
+		r.isUnknown = lacksMethod(err)
 		return d.endRoute(r, err, out)
 	}
 	r.session, r.phase = session, routeOpen

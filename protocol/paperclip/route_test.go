@@ -255,6 +255,30 @@ func TestRoutes_closesAreConfirmedOrTheWorkerIsRetired(t *testing.T) {
 	}
 }
 
+// Whoever asks a plugin for what it has not got ends it not.
+func TestRoutes_workersWithoutThemNeedNotConfirm(t *testing.T) {
+	const retired = "retire error wire: plugin lab is ended: loginPtyClose of id-1 was not confirmed"
+	for name, row := range map[string]struct {
+		open, close string
+		want        []string
+	}{
+		"no hook":             {`"error":{"code":-32004,"message":"no"}`, `"error":{"code":-32004,"message":"no"}`, []string{"routeclosed {1}"}},
+		"an older SDK":        {`"error":{"code":-32601,"message":"no"}`, `"error":{"code":-32601,"message":"no"}`, []string{"routeclosed {1}"}},
+		"no driver":           {`"error":{"code":-32004,"message":"no"}`, `"result":{"hostRouteId":"id-1"}`, []string{"routeclosed {1}"}},
+		"its close fails":     {`"error":{"code":-32004,"message":"no"}`, `"error":{"code":-32002,"message":"no"}`, []string{retired, "routeclosed {1}"}},
+		"its open has failed": {`"error":{"code":-32002,"message":"no"}`, `"error":{"code":-32004,"message":"no"}`, []string{retired, "routeclosed {1}"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRouteRig(t, Limits{})
+			r.open(1, protocol.RoutePTY, login)
+			require.Equal(t, []string{
+				"refused 1 error no", "timer 10s", `send {"id":2,"method":"loginPtyClose","params":{"hostRouteId":"id-1"}}`,
+			}, r.receive(`{"id":1,`+row.open+`}`))
+			require.Equal(t, row.want, r.receive(`{"id":2,`+row.close+`}`))
+		})
+	}
+}
+
 func TestRoutes_rememberClosedChannels(t *testing.T) {
 	r := newRouteRig(t, Limits{Session: SessionLimits{Past: 1}})
 	r.channel()
