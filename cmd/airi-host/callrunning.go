@@ -90,12 +90,11 @@ func offered(ctx context.Context, host *admin.Client, plugin string) func() []ca
 // explain adds to the error of a call what helps whoever made it: flags, and the keys
 // that there are.
 func explain(err error, key string, offers func() []capability.Offer) error {
-	if peer, ok := errors.AsType[*protocol.PeerError](err); ok {
-		return &pluginError{key, peer}
+	err = explainFailure(err, key)
+	if _, ok := errors.AsType[*pluginError](err); ok {
+		return err
 	}
 	switch text := fmt.Sprint(err); {
-	case strings.HasSuffix(text, "give the call a scope, or the host a default one"):
-		return fmt.Errorf("%w (--scope COMPANY, or \"scope\" in the settings)", err)
 	case strings.HasSuffix(text, "name the plugin"):
 		err = fmt.Errorf("%w (--plugin NAME)", err)
 	case protocol.CodeOf(err) != protocol.CodeNotFound:
@@ -103,6 +102,18 @@ func explain(err error, key string, offers func() []capability.Offer) error {
 	}
 	keys := invocable(offers())
 	return fmt.Errorf("%w%s", err, suggestion(key, keys, "there are"))
+}
+
+// explainFailure is explain for what has no key: what has failed is told where the words are
+// the plugin's own.
+func explainFailure(err error, what string) error {
+	if peer, ok := errors.AsType[*protocol.PeerError](err); ok {
+		return &pluginError{what, peer}
+	}
+	if strings.HasSuffix(fmt.Sprint(err), "give the call a scope, or the host a default one") {
+		return fmt.Errorf("%w (--scope COMPANY, or \"scope\" in the settings)", err)
+	}
+	return err
 }
 
 // suggestion is what to say behind a key that is not among those there are.

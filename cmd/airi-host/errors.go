@@ -18,17 +18,18 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-// pluginError is a failure of a call in the plugin's own words.
+// pluginError is a failure in the plugin's own words; what has failed is the key of a call,
+// or the plugin.
 type pluginError struct {
-	key  string
+	what string
 	peer *protocol.PeerError
 }
 
 func (e *pluginError) Error() string {
 	if e.peer.Message == "" {
-		return e.key + " failed and gave no reason"
+		return e.what + " failed and gave no reason"
 	}
-	return e.key + ": " + e.peer.Message
+	return e.what + ": " + e.peer.Message
 }
 
 func (e *pluginError) Unwrap() error { return e.peer }

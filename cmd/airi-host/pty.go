@@ -90,7 +90,7 @@ func (o ptyOptions) params(command []string) (kind protocol.RouteKind, params js
 func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.RouteKind, plugin string, asked admin.AttachRequest) error {
 	a, err := host.Attach(ctx, kind, plugin, asked)
 	if err != nil {
-		return ofPlugin(err, plugin)
+		return explainFailure(err, "plugin "+plugin)
 	}
 	defer func() { _ = a.Close() }() // it was read to its end, or is left
 	in, err := newKeyboard(c.in)
@@ -113,17 +113,9 @@ func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.Rout
 		_, _ = fmt.Fprintf(c.err, "\nleft plugin %s\n", plugin)
 		return nil
 	case err != nil:
-		return ofPlugin(err, plugin)
+		return explainFailure(err, "plugin "+plugin)
 	}
-	return exitOf(a.Exit())
-}
-
-// ofPlugin is an error with the plugin's name where it is the plugin's own words.
-func ofPlugin(err error, plugin string) error {
-	if peer, ok := errors.AsType[*protocol.PeerError](err); ok {
-		return &pluginError{"plugin " + plugin, peer}
-	}
-	return err
+	return exitOf(plugin, a.Exit())
 }
 
 // show prints what the program writes until it has ended.
@@ -133,14 +125,14 @@ func (c *cli) show(a io.Reader) error {
 }
 
 // exitOf is nil for a program that ended well.
-func exitOf(e admin.AttachExit) error {
+func exitOf(plugin string, e admin.AttachExit) error {
 	switch {
 	case e.Lost:
-		return errors.New("the plugin lost the program: how it ended is not known")
+		return fmt.Errorf("plugin %s lost the program: how it ended is not known", plugin)
 	case e.Code == nil:
-		return errors.New("the program ended without a status")
+		return fmt.Errorf("plugin %s: the program ended without a status", plugin)
 	case *e.Code != 0:
-		return fmt.Errorf("the program ended with status %d", *e.Code)
+		return fmt.Errorf("plugin %s: the program ended with status %d", plugin, *e.Code)
 	}
 	return nil
 }
@@ -161,7 +153,10 @@ func newKeyboard(in io.Reader) (*keyboard, error) {
 	k := &keyboard{}
 	var err error
 	if k.reader, err = cancelreader.NewReader(in); err != nil {
-		return nil, fmt.Errorf("standard input: %w", err)
+		// It cannot be waited for, as a file or /dev/null: reading it does not wait.
+		if k.reader, err = cancelreader.NewReader(struct{ io.Reader }{in}); err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
 	}
 	if tty, ok := in.(*os.File); ok && isTerminal(in) && inForeground(tty) {
 		if k.old, err = term.MakeRaw(tty.Fd()); err != nil {
