@@ -25,8 +25,8 @@ type EventStream struct {
 // channel's name has 1 to 256 bytes, and no other stream of the plugin's that is open has
 // it; there are at most 1024. It stays open until it is closed, or the plugin ends.
 //
-// Each item says for which call it is told, by its context: a host passes over what is told
-// for a call that is over. A host that knows no event streams, as one into which the plugin
+// Each item, and the close, says for which call it is told, by its context: a host passes
+// over what is told for a call that is over. A host that knows no event streams, as one into which the plugin
 // is compiled, is an [ErrNotOffered].
 func (s *Session) OpenStream(ctx context.Context, channel string) (*EventStream, error) {
 	if err := s.stream(ctx, protocol.Streamed{What: protocol.StreamOpen, Channel: channel, Scope: Scope(ctx)}); err != nil {
@@ -47,7 +47,8 @@ func (e *EventStream) Emit(ctx context.Context, item any) error {
 	return e.session.stream(ctx, protocol.Streamed{What: protocol.StreamItem, Channel: e.channel, Item: encoded})
 }
 
-// Close closes it.
+// Close closes it, also when ctx has ended: that bounds only how long a host that is behind
+// is waited for.
 func (e *EventStream) Close(ctx context.Context) error {
 	return e.session.stream(ctx, protocol.Streamed{What: protocol.StreamClose, Channel: e.channel})
 }
@@ -65,7 +66,7 @@ var _ streaming = home{}
 // Stream tells a Paperclip host something on an event stream.
 func (h home) Stream(ctx context.Context, s protocol.Streamed) error {
 	w := h.w
-	if w.out.room(ctx); ctx.Err() != nil {
+	if w.out.room(ctx); ctx.Err() != nil && s.What != protocol.StreamClose {
 		return ctx.Err()
 	}
 	if err := w.trackStream(s); err != nil {

@@ -49,6 +49,33 @@ func TestEventStream_tellsTheCompanyItemByItem(t *testing.T) {
 	require.NoError(t, h.stop())
 }
 
+// Whoever has no time left still closes what it has opened, and none of those that there
+// may be is lost.
+func TestEventStream_isClosedAlsoWhenTheContextHasEnded(t *testing.T) {
+	h := newHost(t).serve(t.Context(), calling(func(ctx context.Context, s *plugin.Session) error {
+		limited, cancel := context.WithCancel(ctx)
+		stream, err := s.OpenStream(limited, "news")
+		require.NoError(t, err)
+		cancel()
+		require.ErrorIs(t, stream.Emit(limited, 1), context.Canceled)
+		require.NoError(t, stream.Close(limited))
+		_, err = s.OpenStream(ctx, "news")
+		return err
+	}), plugin.PaperclipOptions{})
+	heard := make(chan protocol.StreamPart, 8)
+	h.heard = func(e protocol.Effect) {
+		if s, ok := e.(protocol.Streamed); ok {
+			heard <- s.What
+		}
+	}
+	h.ready()
+	h.want("data:call", `{}`, `null`)
+	for _, want := range []protocol.StreamPart{protocol.StreamOpen, protocol.StreamClose, protocol.StreamOpen} {
+		require.Equal(t, want, <-heard)
+	}
+	require.NoError(t, h.stop())
+}
+
 func TestEventStream_isBounded(t *testing.T) {
 	h := newHost(t).serve(t.Context(), calling(func(ctx context.Context, s *plugin.Session) error {
 		for _, name := range []string{"", strings.Repeat("x", 257)} {
