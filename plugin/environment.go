@@ -150,10 +150,11 @@ func notOffered(plugin, what string) error {
 // environmentMethod is the wire's method of a hook's key, "" for another key.
 func environmentMethod(key string) string {
 	name, ok := strings.CutPrefix(key, kindEnvironment)
-	if !ok {
+	dot := strings.LastIndexByte(name, '.')
+	if !ok || dot <= 0 || dot == len(name)-1 {
 		return ""
 	}
-	hook := name[strings.LastIndexByte(name, '.')+1:]
+	hook := name[dot+1:]
 	return strings.TrimSuffix(kindEnvironment, ":") + strings.ToUpper(hook[:1]) + hook[1:]
 }
 

@@ -216,3 +216,17 @@ func TestEnvironment_refusesWhatIsNotThere(t *testing.T) {
 	h.wantFailure("environment:one.probe", `{"issueId":7}`, `the input's field "issueId": expected string, got number`, "-32002")
 	require.NoError(t, h.stop())
 }
+
+// A key of no driver's is told at the start, and ends nothing.
+func TestEnvironment_keysAreLookedAt(t *testing.T) {
+	p := plugin.Define("odd")
+	for _, key := range []string{"environment:", "environment:shed", "environment:shed."} {
+		plugin.Handle(p, key, func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
+	}
+	h := newHost(t).serve(t.Context(), p, plugin.PaperclipOptions{})
+	h.ready()
+	for _, key := range []string{"environment:", "environment:shed", "environment:shed."} {
+		require.Contains(t, string(h.wantLog("the host cannot call this").Meta), key+`: expected environment:DRIVER.hook`)
+	}
+	require.NoError(t, h.stop())
+}

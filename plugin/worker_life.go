@@ -173,6 +173,8 @@ func (w *worker) offerable(key string, k *known) error {
 	kind, name, _ := strings.Cut(key, ":")
 	list := map[string]string{"tool": "tools", "job": "jobs", "webhook": "webhooks", "http": "apiRoutes"}[kind]
 	switch {
+	case kind == "environment" && environmentMethod(key) == "":
+		return w.fault(protocol.CodeInvalid, key+": expected environment:DRIVER.hook")
 	case slices.Contains([]string{"data", "action", "event", "environment"}, kind), k == nil, k.declared[key]:
 		return nil
 	case list != "":
