@@ -212,7 +212,7 @@ func TestEnvironment_refusesWhatIsNotThere(t *testing.T) {
 	h.wantFailure("environment:one.deleteTemplate", `{}`, "kept", "-32002")
 	h.wantFailure("environment:two.deleteTemplate", `{}`, `environmentDeleteTemplate is not implemented by the driver "two" of this plugin`, "-32004")
 	h.wantFailure("environment:one.execute", `{}`, "environmentExecute is not implemented by this plugin", "-32004")
-	h.wantFailure("environment:three.probe", `{}`, `no environment driver "three" in plugin two`, "-32002")
+	h.wantFailure("environment:three.probe", `{}`, `no environment driver "three" in plugin two: it has one, two`, "-32002")
 	h.wantFailure("environment:one.probe", `{"issueId":7}`, `the input's field "issueId": expected string, got number`, "-32002")
 	require.NoError(t, h.stop())
 }

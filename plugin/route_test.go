@@ -266,7 +266,7 @@ func TestRoute_tellsWhyItIsNotOpen(t *testing.T) {
 		require.EqualError(t, f.failed, want)
 	}
 	for params, want := range map[string]string{
-		strings.Replace(channel, "shed", "barn", 1): `no environment driver "barn" in plugin serving`,
+		strings.Replace(channel, "shed", "barn", 1): `no environment driver "barn" in plugin serving: it has shed`,
 	} {
 		f := v.open(protocol.RouteDuplex, params)
 		f.wantTold("refused closed")

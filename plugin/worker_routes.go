@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/paperclip"
@@ -28,7 +31,11 @@ func (w *worker) environment(ctx context.Context, method string, params json.Raw
 func (w *worker) driver(key string) (EnvironmentHooks, error) {
 	h, ok := w.definition.environments[key]
 	if !ok {
-		return h, fmt.Errorf("no environment driver %q in plugin %s", key, w.pluginName())
+		has := "it has none"
+		if all := slices.Sorted(maps.Keys(w.definition.environments)); len(all) > 0 {
+			has = "it has " + strings.Join(all, ", ")
+		}
+		return h, fmt.Errorf("no environment driver %q in plugin %s: %s", key, w.pluginName(), has)
 	}
 	return h, nil
 }
