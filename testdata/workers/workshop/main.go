@@ -92,9 +92,12 @@ func acquire(_ context.Context, a plugin.EnvironmentAcquire) (plugin.Environment
 		return plugin.EnvironmentLease{}, err
 	}
 	dir, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		return plugin.EnvironmentLease{}, err
+	}
 	id := plugin.LeaseID(filepath.Base(dir))
 	shells.Store(id, is.Shell)
-	return plugin.EnvironmentLease{ProviderLeaseID: id}, err
+	return plugin.EnvironmentLease{ProviderLeaseID: id}, nil
 }
 
 // directory is that of a lease, which has to be there.
@@ -111,13 +114,15 @@ func directory(id plugin.LeaseID) (string, error) {
 }
 
 func resume(_ context.Context, r plugin.EnvironmentResume) (plugin.EnvironmentLease, error) {
-	_, err := directory(r.ProviderLeaseID)
-	if err != nil {
+	if _, err := directory(r.ProviderLeaseID); err != nil {
 		return plugin.EnvironmentLease{}, err
 	}
 	is, err := readConfig(r.Config)
+	if err != nil {
+		return plugin.EnvironmentLease{}, err
+	}
 	shells.Store(r.ProviderLeaseID, is.Shell)
-	return plugin.EnvironmentLease{ProviderLeaseID: r.ProviderLeaseID}, err
+	return plugin.EnvironmentLease{ProviderLeaseID: r.ProviderLeaseID}, nil
 }
 
 // release keeps the directory, to be resumed.

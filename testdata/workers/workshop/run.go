@@ -98,10 +98,11 @@ func (k *kept) start() error {
 	return err
 }
 
-// let gives the pipes back.
+// let gives the pipes back: the worker's ends, and those of a keeper that is not started.
 func (k *kept) let() {
-	_ = k.life.Close()
-	_ = k.report.Close()
+	for _, f := range append(k.ExtraFiles, k.life, k.report) {
+		_ = f.Close() // it may be closed
+	}
 }
 
 // wait returns when nothing of the command is left.
@@ -168,6 +169,7 @@ func channel(ctx context.Context, c plugin.ChannelRequest, r *plugin.Route) (plu
 	k.Stdout, k.Stderr = r, os.Stderr
 	in, err := k.StdinPipe()
 	if err != nil {
+		k.let()
 		return plugin.Exit{}, err
 	}
 	if err := k.start(); err != nil {
@@ -202,9 +204,10 @@ func terminal(ctx context.Context, t plugin.TerminalRequest, r *plugin.Route) (p
 		return plugin.Exit{}, err
 	}
 	defer ours.Close() //nolint:errcheck // it is a terminal, and nobody looks at it any more
-	k, err := newKept(ctx, onTerminal, dir, map[string]string{"PS1": "$ ", "LOGIN": t.LoginCommandKey}, shell.(string))
+	err = pty.Setsize(ours, &size)
+	var k *kept
 	if err == nil {
-		err = pty.Setsize(ours, &size)
+		k, err = newKept(ctx, onTerminal, dir, map[string]string{"PS1": "$ ", "LOGIN": t.LoginCommandKey}, shell.(string))
 	}
 	if err == nil {
 		k.Stdin, k.Stdout, k.Stderr = theirs, theirs, theirs
