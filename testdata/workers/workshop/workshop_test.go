@@ -312,6 +312,26 @@ func TestExecute_logsAllOfALot(t *testing.T) {
 	require.JSONEq(t, fmt.Sprintf(`{"stdoutOmittedBytes":%d}`, 12_000_000-8<<20), string(is.Metadata))
 }
 
+// slow is a writer that takes nothing before it is let.
+type slow struct{ let chan struct{} }
+
+func (s slow) Write(p []byte) (int, error) {
+	<-s.let
+	return len(p), nil
+}
+
+// A result that lacks what nobody took is none.
+func TestKept_tellsOfOutputThatNobodyTook(t *testing.T) {
+	k, err := newKept(t.Context(), onPipes, t.TempDir(), nil, "echo", "hello")
+	require.NoError(t, err)
+	out := slow{make(chan struct{})}
+	k.Path, k.WaitDelay, k.Stdout = binary, 10*time.Millisecond, out
+	require.NoError(t, k.start())
+	_, err = k.wait()
+	close(out.let)
+	require.EqualError(t, err, "not all that echo wrote was taken within 10ms of its end: "+exec.ErrWaitDelay.Error())
+}
+
 // Whatever ends a command ends all that it has started.
 func TestExecute_leavesNobodyBehind(t *testing.T) {
 	for name, end := range map[string]func(*rig, func() protocol.Complete, func()){
