@@ -32,7 +32,7 @@ type Conn struct {
 
 	answered atomic.Bool // the peer has sent a close frame
 
-	timer *time.Timer
+	timer *time.Timer // belongs to mu; nil until start
 
 	reading sync.Mutex // held by whoever reads the socket
 	in      inlet
@@ -65,10 +65,13 @@ func newConn(socket net.Conn, early []byte, o Options, masks, known bool) *Conn 
 	return c
 }
 
-// start begins what happens by the clock.
+// start begins what happens by the clock, unless the connection has ended by now.
 func (c *Conn) start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
 	c.timer = time.AfterFunc(c.next(time.Now()), c.beat)
 }
 

@@ -1,7 +1,10 @@
 package websocket
 
 import (
+	"net"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/transport"
 	"github.com/airi-host/airi-host/transport/transporttest"
@@ -24,4 +27,16 @@ func TestConn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server that shuts down says goodbye to a connection that is just being made.
+func TestConn_mayEndBeforeItHasBegun(t *testing.T) {
+	near, far := net.Pipe()
+	c := newConn(near, nil, Options{}.resolved(), false, true)
+	require.NoError(t, far.Close())
+	require.NoError(t, c.Close())
+	c.start()
+	<-c.Done()
+	require.ErrorIs(t, c.reason(), transport.ErrClosed)
+	require.Nil(t, c.timer)
 }

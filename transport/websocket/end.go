@@ -197,8 +197,10 @@ func (c *Conn) end(reason error, f farewell) bool {
 	} else {
 		_ = c.net.SetWriteDeadline(c.closeBy)
 	}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
 	c.mu.Unlock()
-	c.timer.Stop()
 	_ = c.net.SetReadDeadline(longAgo) // frees the receiver
 	go c.finish()
 	return true
