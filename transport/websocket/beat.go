@@ -9,7 +9,7 @@ func (c *Conn) beat() {
 	if c.overdue(now) {
 		return
 	}
-	if c.unheard(now, &c.heard) >= c.o.PingEvery && c.unheard(now, &c.pinged) >= c.o.PingEvery {
+	if since(now, c.heard.Load()) >= c.o.PingEvery && since(now, c.pinged.Load()) >= c.o.PingEvery {
 		c.pinged.Store(now.UnixNano())
 		c.mu.Lock()
 		c.out.ping = c.err == nil
@@ -23,11 +23,8 @@ func (c *Conn) beat() {
 	}
 }
 
-type stamp interface{ Load() int64 }
-
-func (c *Conn) unheard(now time.Time, last stamp) time.Duration {
-	return now.Sub(time.Unix(0, last.Load()))
-}
+// since is how long ago a stamp of a Conn was set.
+func since(now time.Time, stamp int64) time.Duration { return now.Sub(time.Unix(0, stamp)) }
 
 // overdue ends the connection if something took too long.
 func (c *Conn) overdue(now time.Time) bool {
@@ -35,9 +32,9 @@ func (c *Conn) overdue(now time.Time) bool {
 	switch {
 	case !c.known.Load() && now.Sub(c.since) >= c.o.AuthTime:
 		_ = c.fault(CodePolicy, ErrLate, "not authenticated in time")
-	case begun != 0 && c.unheard(now, &c.begun) >= c.o.MessageTime:
+	case begun != 0 && since(now, begun) >= c.o.MessageTime:
 		_ = c.fault(CodePolicy, ErrLate, "a message took too long to come")
-	case begun == 0 && c.unheard(now, &c.heard) >= c.o.Silence:
+	case begun == 0 && since(now, c.heard.Load()) >= c.o.Silence:
 		_ = c.fault(CodePolicy, ErrSilent, "nothing was heard for too long")
 	default:
 		return false
@@ -55,16 +52,18 @@ func (c *Conn) next(now time.Time) time.Duration {
 			due = at
 		}
 	}
-	sooner(heard.Add(c.o.Silence))
+	begun := c.begun.Load()
+	if begun == 0 {
+		sooner(heard.Add(c.o.Silence))
+	} else {
+		sooner(time.Unix(0, begun).Add(c.o.MessageTime))
+	}
 	if pinged := time.Unix(0, c.pinged.Load()); pinged.After(heard) {
 		heard = pinged
 	}
 	sooner(heard.Add(c.o.PingEvery))
 	if !c.known.Load() {
 		sooner(c.since.Add(c.o.AuthTime))
-	}
-	if begun := c.begun.Load(); begun != 0 {
-		sooner(time.Unix(0, begun).Add(c.o.MessageTime))
 	}
 	return max(due.Sub(now), time.Millisecond)
 }

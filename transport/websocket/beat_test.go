@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -201,4 +202,60 @@ func TestCloseError_unwraps(t *testing.T) {
 	require.ErrorIs(t, err, ErrSlow)
 	require.EqualError(t, err, `the websocket was closed with code 1008 ("too slow"): the peer reads too slowly`)
 	require.False(t, errors.Is(err, io.EOF))
+}
+
+// What is looked at when a message has just ended is the time of that message, twice.
+func TestBeat_isNotMistakenInAMessageThatEndsJustNow(t *testing.T) {
+	near, far := net.Pipe()
+	c := newConn(near, nil, Options{}.resolved(), false, true)
+	over := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				c.begun.Store(time.Now().UnixNano())
+				c.begun.Store(0)
+			}
+		}
+	})
+	for range 200_000 {
+		if c.overdue(time.Now()) {
+			break
+		}
+	}
+	close(over)
+	group.Wait()
+	require.NoError(t, c.reason())
+	require.NoError(t, c.Close())
+	require.NoError(t, far.Close())
+	<-c.Done()
+}
+
+// A message that began just before its peer would have been silent for too long has its
+// own time, and is not looked after all the while.
+func TestBeat_leavesTimeToAMessageThatBeganLate(t *testing.T) {
+	limits := Options{PingEvery: time.Hour, Silence: 25 * time.Second, MessageTime: time.Minute}
+	bubble(t, limits, true, func(t *testing.T, c *Conn, far net.Conn) {
+		t.Helper()
+		whole := text("Hello", true)
+		go func() {
+			time.Sleep(24 * time.Second) // of the bubble's
+			_, _ = far.Write(whole[:8])
+			time.Sleep(40 * time.Second)
+			_, _ = far.Write(whole[8:])
+		}()
+		go func() {
+			time.Sleep(30 * time.Second)
+			require.Greater(t, c.next(time.Now()), time.Second)
+		}()
+		c.reading.Lock()
+		record, _, err := c.message()
+		c.reading.Unlock()
+		require.NoError(t, err)
+		require.Equal(t, "Hello", string(record))
+		require.Equal(t, time.Now().UnixNano(), c.heard.Load(), "it was heard before it is over")
+	})
 }

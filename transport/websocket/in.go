@@ -98,7 +98,10 @@ func (c *Conn) message() ([]byte, ws.OpCode, error) {
 	}
 	if !h.Fin || !in.source.has(h.Length) {
 		c.begun.Store(time.Now().UnixNano())
-		defer c.begun.Store(0)
+		defer func() {
+			c.heard.Store(time.Now().UnixNano()) // before there is no message any more
+			c.begun.Store(0)
+		}()
 	}
 	err = in.read(int(h.Length))
 	var ended *endedAmid
