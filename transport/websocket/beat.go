@@ -34,12 +34,23 @@ func (c *Conn) overdue(now time.Time) bool {
 		_ = c.fault(CodePolicy, ErrLate, "not authenticated in time")
 	case begun != 0 && since(now, begun) >= c.o.MessageTime:
 		_ = c.fault(CodePolicy, ErrLate, "a message took too long to come")
-	case begun == 0 && since(now, c.heard.Load()) >= c.o.Silence:
+	case begun == 0 && since(now, c.heard.Load()) >= c.o.Silence && c.listens(now):
 		_ = c.fault(CodePolicy, ErrSilent, "nothing was heard for too long")
 	default:
 		return false
 	}
 	return true
+}
+
+// listens tells whether somebody receives. While nobody does it is not the peer that is
+// silent, and its time begins anew.
+func (c *Conn) listens(now time.Time) bool {
+	if !c.reading.TryLock() {
+		return true
+	}
+	defer c.reading.Unlock()
+	c.heard.Store(now.UnixNano())
+	return false
 }
 
 // next is when to look again. A message may begin at any time; that it takes too long is

@@ -259,3 +259,19 @@ func TestBeat_leavesTimeToAMessageThatBeganLate(t *testing.T) {
 		require.Equal(t, time.Now().UnixNano(), c.heard.Load(), "it was heard before it is over")
 	})
 }
+
+// Who is not listened to is not silent.
+func TestBeat_waitsForItsOwnReceiver(t *testing.T) {
+	bubble(t, Options{PingEvery: 10 * time.Second, Silence: 25 * time.Second}, true, func(t *testing.T, c *Conn, far net.Conn) {
+		t.Helper()
+		go func() { _, _ = io.Copy(io.Discard, far) }()
+		go func() { _, _ = far.Write(text("said at once", true)) }()
+		time.Sleep(time.Minute) // of the bubble's, with something else
+		record, err := c.Recv()
+		require.NoError(t, err)
+		require.Equal(t, "said at once", string(record))
+		after, err := ends(c)
+		require.ErrorIs(t, err, ErrSilent)
+		require.Equal(t, 25*time.Second, after)
+	})
+}

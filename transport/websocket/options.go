@@ -41,7 +41,8 @@ type Options struct {
 	SlowPeer SlowPeer
 	// PingEvery is how long a peer may say nothing, and then again, before it is pinged.
 	PingEvery time.Duration
-	// Silence is how long it may say nothing, not even a pong, before it is closed.
+	// Silence is how long it may say nothing, not even a pong, before it is closed. It
+	// does not count while nobody receives.
 	Silence time.Duration
 	// MessageTime is how long a message may take from its first frame to its last byte.
 	MessageTime time.Duration
