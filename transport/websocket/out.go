@@ -290,13 +290,14 @@ func (c *Conn) forget() {
 	o.records, o.bytes, o.pong, o.ping = 0, 0, nil, false
 }
 
-// putBack queues what is left of a chunk, n bytes of which were written.
+// putBack queues what is left of a chunk, n bytes of which were written. After the end it
+// may be the close frame, which is not dropped either.
 func (c *Conn) putBack(k chunk, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k.data = k.data[n:]
 	c.out.chunks = append([]chunk{k}, c.out.chunks...)
-	c.out.cut = c.out.cut || n > 0
+	c.out.cut = n > 0 || c.err != nil
 }
 
 // wrote counts a chunk out, or ends the connection and the writing.
