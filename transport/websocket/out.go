@@ -285,6 +285,7 @@ func (c *Conn) forget() {
 	for _, k := range o.chunks[kept:] {
 		k.free()
 	}
+	clear(o.chunks[kept:])
 	o.chunks = o.chunks[:kept]
 	c.budget.give(o.bytes)
 	o.records, o.bytes, o.pong, o.ping = 0, 0, nil, false

@@ -1,6 +1,7 @@
 package websocket
 
 import (
+	"bytes"
 	"net"
 	"testing"
 
@@ -25,5 +26,20 @@ func TestClose_saysGoodbyeToWhoTakesNothingAtOnce(t *testing.T) {
 		f, err := readFrame(far)
 		require.NoError(t, err)
 		require.Equal(t, ws.OpClose, f.Header.OpCode)
+	})
+}
+
+func TestEnd_keepsNothingOfWhatWaited(t *testing.T) {
+	bubble(t, Options{}, true, func(t *testing.T, c *Conn, _ net.Conn) {
+		t.Helper()
+		for range 3 {
+			require.NoError(t, c.Send(bytes.Repeat([]byte{'x'}, chunkSize)))
+		}
+		require.NoError(t, c.Close())
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, k := range c.out.chunks[:cap(c.out.chunks)] {
+			require.Zero(t, cap(k.data))
+		}
 	})
 }
