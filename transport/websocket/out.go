@@ -15,6 +15,9 @@ import (
 const (
 	// chunkSize is what short frames share, and what is written at once.
 	chunkSize = 16 << 10
+	// ownChunks is how many chunks a sender writes itself; what others send meanwhile
+	// a goroutine writes.
+	ownChunks = 16
 	// pieceSize is what has to be taken within WriteTime.
 	pieceSize = 64 << 10
 )
@@ -165,7 +168,7 @@ func (c *Conn) kick() {
 	}
 	c.out.turn = true
 	c.mu.Unlock()
-	for c.try != nil {
+	for i := 0; i < ownChunks && c.try != nil; i++ {
 		next, more := c.take()
 		if !more {
 			return

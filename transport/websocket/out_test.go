@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gobwas/ws"
 	"github.com/stretchr/testify/require"
@@ -42,4 +43,33 @@ func TestEnd_keepsNothingOfWhatWaited(t *testing.T) {
 			require.Zero(t, cap(k.data))
 		}
 	})
+}
+
+// Others who send at the same time do not keep a sender from returning.
+func TestSend_writesNotForOthersForEver(t *testing.T) {
+	bubble(t, Options{}, true, func(t *testing.T, c *Conn, _ net.Conn) {
+		t.Helper()
+		c.try = &try{}
+		busy := &busySocket{conn: c}
+		c.try.raw = busy
+		require.NoError(t, c.Send([]byte("mine")))
+		require.Less(t, busy.writes, 100)
+		synctest.Wait()
+	})
+}
+
+// busySocket takes all that it is given, and whenever it does another record comes.
+type busySocket struct {
+	takesNothing
+	conn   *Conn
+	writes int
+}
+
+func (b *busySocket) Write(func(uintptr) bool) error {
+	b.writes++
+	b.conn.try.n = len(b.conn.try.data)
+	if b.writes < 1000 {
+		return b.conn.Gather([]byte("another's"))
+	}
+	return nil
 }
