@@ -85,6 +85,7 @@ func (c *Conn) message() ([]byte, ws.OpCode, error) {
 	if in.source.empty() && cap(in.record) > idleRecord { // whoever waits owns no large buffer
 		in.record = nil
 	}
+	in.source.idle = true
 	in.frames.MaxMessageSize = int64(c.maxIncoming())
 	h, err := in.frames.NextFrame()
 	if err != nil {

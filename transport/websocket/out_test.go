@@ -10,9 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// full is a socket that takes nothing at once, and all of it in time.
-func full(c *Conn) { c.try = &try{raw: takesNothing{}} }
-
+// takesNothing is a socket that takes nothing at once.
 type takesNothing struct{}
 
 func (takesNothing) Control(func(uintptr)) error    { return nil }
@@ -22,7 +20,7 @@ func (takesNothing) Write(func(uintptr) bool) error { return nil }
 func TestClose_saysGoodbyeToWhoTakesNothingAtOnce(t *testing.T) {
 	bubble(t, Options{}, true, func(t *testing.T, c *Conn, far net.Conn) {
 		t.Helper()
-		full(c)
+		c.try = &try{raw: takesNothing{}}
 		require.NoError(t, c.Close())
 		f, err := readFrame(far)
 		require.NoError(t, err)

@@ -13,11 +13,13 @@ const bufferSize = 16 << 10
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // source reads a socket ahead. Its buffer is shared: it has one only while something is
-// in it. What is not a bare socket (TLS, which buffers itself) has a small one of its own.
+// in it. What is not a bare socket (TLS, which buffers itself) is waited for with one byte
+// where a message may begin.
 type source struct {
 	socket net.Conn
 	peek   *peek // nil where nobody can wait for a socket without a buffer
 	own    [1]byte
+	idle   bool // nothing has come of the next message
 	shared *[bufferSize]byte
 	rest   []byte // what was read and not taken; it lies in shared
 }
@@ -73,15 +75,24 @@ func (s *source) more() (err error) {
 	return nil
 }
 
-// wait reads one byte with a buffer of its own, so that a shared one is not held while
-// nothing comes; what came with it is read at once.
-func (s *source) wait() (int, error) {
-	n, err := s.socket.Read(s.own[:])
-	if err != nil {
-		return 0, err
+// wait reads what comes. Where a message may begin it is one byte, with a buffer of its
+// own, so that a shared one is not held while nothing comes; what follows that is due.
+func (s *source) wait() (n int, err error) {
+	own := s.idle
+	s.idle = false
+	if own {
+		if n, err = s.socket.Read(s.own[:]); err != nil {
+			return 0, err
+		}
 	}
 	s.shared = buffers.Get().(*[bufferSize]byte)
-	return copy(s.shared[:], s.own[:n]), nil
+	if own {
+		return copy(s.shared[:], s.own[:n]), nil
+	}
+	if n, err = s.socket.Read(s.shared[:]); err != nil {
+		s.release()
+	}
+	return n, err
 }
 
 // ready tells whether a whole record was read ahead. It may be wrong in saying no.

@@ -1,0 +1,75 @@
+package websocket
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// reads counts how often a connection is read that is no bare socket, such as TLS.
+type reads struct {
+	net.Conn
+	n int
+}
+
+func (r *reads) Read(p []byte) (int, error) {
+	r.n++
+	return r.Conn.Read(p)
+}
+
+func TestSource_readsFewTimesAndKeepsNoBufferWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		counted := &reads{Conn: near}
+		c := newConn(counted, nil, Options{}.resolved(), false, true)
+		c.start()
+		said := strings.Repeat("x", 1000)
+		got := make(chan string)
+		go func() {
+			for {
+				record, err := c.Recv()
+				if err != nil {
+					close(got)
+					return
+				}
+				got <- string(record)
+			}
+		}()
+		for i := range 3 {
+			go func() { _, _ = far.Write(text(said, true)) }()
+			require.Equal(t, said, <-got)
+			synctest.Wait()
+			require.Nil(t, c.in.source.shared)
+			require.LessOrEqual(t, counted.n, 2*(i+1)+1)
+		}
+		require.NoError(t, c.Close())
+		require.NoError(t, far.Close())
+		<-got
+		<-c.Done()
+	})
+}
+
+// A byte may come alone wherever it stands: nothing is waited for that is not due.
+func TestSource_waitsForNothingBehindAMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		c := newConn(near, nil, Options{}.resolved(), false, true)
+		c.start()
+		for range 2 {
+			go func() {
+				for _, b := range text(strings.Repeat("x", 200), true) {
+					_, _ = far.Write([]byte{b})
+				}
+			}()
+			record, err := c.Recv()
+			require.NoError(t, err)
+			require.Len(t, record, 200)
+		}
+		require.NoError(t, c.Close())
+		require.NoError(t, far.Close())
+		<-c.Done()
+	})
+}
