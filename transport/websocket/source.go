@@ -68,7 +68,7 @@ func (s *source) more() (err error) {
 	} else {
 		n, err = s.wait()
 	}
-	if err != nil {
+	if err != nil || n == 0 {
 		return err
 	}
 	s.rest = s.shared[:n]
@@ -76,23 +76,25 @@ func (s *source) more() (err error) {
 }
 
 // wait reads what comes. Where a message may begin it is one byte, with a buffer of its
-// own, so that a shared one is not held while nothing comes; what follows that is due.
-func (s *source) wait() (n int, err error) {
-	own := s.idle
-	s.idle = false
-	if own {
-		if n, err = s.socket.Read(s.own[:]); err != nil {
+// own, so that a shared one is not held while nothing comes; what follows that is due. An
+// end that is told with the last bytes is told again.
+func (s *source) wait() (int, error) {
+	if s.idle {
+		n, err := s.socket.Read(s.own[:])
+		if n == 0 {
 			return 0, err
 		}
-	}
-	s.shared = buffers.Get().(*[bufferSize]byte)
-	if own {
+		s.idle = false
+		s.shared = buffers.Get().(*[bufferSize]byte)
 		return copy(s.shared[:], s.own[:n]), nil
 	}
-	if n, err = s.socket.Read(s.shared[:]); err != nil {
+	s.shared = buffers.Get().(*[bufferSize]byte)
+	n, err := s.socket.Read(s.shared[:])
+	if n == 0 {
 		s.release()
+		return 0, err
 	}
-	return n, err
+	return n, nil
 }
 
 // ready tells whether a whole record was read ahead. It may be wrong in saying no.

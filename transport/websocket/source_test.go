@@ -1,11 +1,13 @@
 package websocket
 
 import (
+	"io"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/gobwas/ws"
 	"github.com/stretchr/testify/require"
 )
 
@@ -72,4 +74,37 @@ func TestSource_waitsForNothingBehindAMessage(t *testing.T) {
 		require.NoError(t, far.Close())
 		<-c.Done()
 	})
+}
+
+// lastWords is a connection that tells of its end with the last that came, as TLS does
+// where both came together.
+type lastWords struct {
+	net.Conn
+	rest []byte
+}
+
+func (l *lastWords) Read(p []byte) (int, error) {
+	n := copy(p, l.rest)
+	if l.rest = l.rest[n:]; len(l.rest) == 0 {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func TestSource_losesNothingThatCameWithTheEnd(t *testing.T) {
+	for _, said := range [][]byte{text("Hello", true), text(strings.Repeat("x", 1<<15), true), frame(ws.OpBinary, "", true)} {
+		near, far := net.Pipe()
+		c := newConn(&lastWords{near, said}, nil, Options{}.resolved(), false, true)
+		c.start()
+		_, err := c.Recv()
+		require.NoError(t, err)
+		_, err = c.Recv()
+		require.EqualError(t, err, "the connection ended without a close frame: unexpected EOF")
+		require.NoError(t, far.Close())
+		<-c.Done()
+	}
+	one := source{socket: &lastWords{nil, []byte{0x81}}, idle: true}
+	n, err := one.Read(make([]byte, 2))
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
 }
