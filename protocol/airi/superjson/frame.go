@@ -31,7 +31,8 @@ type Frame struct {
 
 // Read finds the event in a text, which the frame refers to from then on. A text is an
 // envelope when its member json is an object that has a type, as AIRI's servers decide it;
-// an event beside it is lost. It fails with ErrNotJSON and ErrPollutes.
+// an event beside it is lost. It fails with ErrNotJSON and ErrPollutes, and with ErrDeep
+// where annotations that may pollute nest too deep to be looked into.
 func Read(text []byte) (Frame, error) {
 	s := protocol.Scanner{Data: text}
 	if !s.Whole() || s.High && !utf8.Valid(text) {
@@ -61,7 +62,7 @@ func Read(text []byte) (Frame, error) {
 		return f, nil
 	}
 	_, err = f.notes()
-	if errors.Is(err, ErrPollutes) {
+	if errors.Is(err, ErrPollutes) || errors.Is(err, ErrDeep) {
 		return Frame{}, err
 	}
 	return f, nil // whoever follows the annotations is told what else is wrong

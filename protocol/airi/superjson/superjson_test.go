@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,14 @@ func TestRead_refuses(t *testing.T) {
 		{`{"json":{"type":"a"},"meta":{"referentialEqualities":{"a":["data.__proto__"]}}}`, ErrPollutes},
 		{`{"json":{"type":"a"},"meta":{"referentialEqualities":[["__proto__"]]}}`, ErrPollutes},
 		{`{"json":{"type":"a"},"meta":{"referentialEqualities":[[],{"constructor.prototype":["x"]}]}}`, ErrPollutes},
+		// Behind what is wrong otherwise, too.
+		{`{"json":{"type":"a"},"meta":{"values":{"x\\y":["Date"],"__proto__.x":["Date"]},"v":1}}`, ErrPollutes},
+		{`{"json":{"type":"a"},"meta":{"values":{"x\\y.__proto__":["Date"]},"v":1}}`, ErrPollutes},
+		{`{"json":{"type":"a"},"meta":{"values":{"x\\y":["map",{"0.__proto__":["Date"]}]},"v":1}}`, ErrPollutes},
+		{`{"json":{"type":"a"},"meta":{"values":{"` + strings.Repeat("y.", maxPath) + `__proto__":["Date"]}}}`, ErrPollutes},
+		{`{"json":{"type":"a"},"meta":{"values":{"` + strings.Repeat("y.", maxPath) + `":["map",{"__proto__":["Date"]}]}}}`, ErrPollutes},
+		{`{"json":{"type":"a"},"meta":{"values":{"x\\y":["Date"]},"referentialEqualities":{"a":["y\\z","b.prototype"]},"v":1}}`, ErrPollutes},
+		{`{"json":{"type":"a"},"meta":{"values":` + strings.Repeat(`{"a":`, 600) + `{"__proto__":["Date"]}` + strings.Repeat(`}`, 600) + `}}`, ErrDeep},
 	} {
 		_, err := Read([]byte(c.text))
 		require.ErrorIs(t, err, c.is, c.text)
@@ -159,6 +168,8 @@ func TestValue_saysWhatCannotBeFollowed(t *testing.T) {
 		{`"a/b"`, `["regexp"]`, `no regular expression`},
 		{`{}`, `{"y\\z":["Date"]}`, `escapes nothing`},
 		{`{}`, `{"` + strings.Repeat("y.", maxPath) + `":["Date"]}`, `more than 64 segments`},
+		{`{}`, `{"` + strings.Repeat("y.", maxPath/2) + `y":{"` + strings.Repeat("y.", maxPath/2) + `":["Date"]}}`, `more than 64 segments`},
+		{`{}`, `{"` + strings.Repeat("y.", maxPath/2) + `y":{` + strings.Repeat(`"y":["Date"],`, 999) + `"z":["Date"]}}`, `paths have together`},
 	} {
 		f := read(t, `{"json":{"type":"a","x":`+c.x+`},"meta":{"values":{"x":`+c.note+`},"v":1}}`)
 		_, err := f.Value()
@@ -245,4 +256,18 @@ func FuzzRead(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(first), string(second))
 	})
+}
+
+// The paths of annotations are written in parts: a short text can mean long ones, and many.
+func TestRead_makesNoMuchOfAnnotations(t *testing.T) {
+	const levels, leaves = 100, 2000
+	text := []byte(`{"json":{"type":"a"},"meta":{"values":` + strings.Repeat(`{"`+strings.Repeat("a.", 63)+`a":`, levels) +
+		`{` + strings.Repeat(`"a":["Date"],`, leaves) + `"\u0061":["Date"]}` + strings.Repeat(`}`, levels) + `}}`)
+	require.Less(t, len(text), 64<<10)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Read(text)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err, "it is passed on, and followed by nobody")
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
 }
