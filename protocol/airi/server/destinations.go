@@ -277,27 +277,23 @@ func (c *conn) globbed(glob string) bool {
 }
 
 // globs tells whether a glob matches all of a text. Only "*" is special, and nothing is
-// matched by no glob. The time is bounded by the product of both lengths.
+// matched by no glob.
 func globs(glob, s string) bool {
 	if s == "" {
 		return false
 	}
-	at, from := -1, 0 // the last star, and where what it stands for ends
-	g, i := 0, 0
-	for i < len(s) {
-		switch {
-		case g < len(glob) && glob[g] == '*':
-			at, from = g, i
-			g++
-		case g < len(glob) && glob[g] == s[i]:
-			g++
-			i++
-		case at >= 0:
-			from++
-			g, i = at+1, from
-		default:
-			return false
-		}
+	first, rest, starred := strings.Cut(glob, "*")
+	if !starred {
+		return glob == s
 	}
-	return strings.Trim(glob[g:], "*") == ""
+	s, ok := strings.CutPrefix(s, first)
+	for ok {
+		part, more, again := strings.Cut(rest, "*")
+		if !again {
+			return strings.HasSuffix(s, part)
+		}
+		rest = more
+		_, s, ok = strings.Cut(s, part)
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -289,4 +290,14 @@ func TestServer_keepsTheBytesOfWhatItPassesOn(t *testing.T) {
 		require.Equal(t, Send{[]Conn{2}, []byte(want)}, effects[0])
 		require.IsType(t, Routed{}, effects[1])
 	}
+}
+
+// The longest glob over the longest id, for each of many terms and modules, is one event.
+func TestGlobs_takeNoLongerThanTheirLength(t *testing.T) {
+	glob, text := "*"+strings.Repeat("a", 1022)+"b", strings.Repeat("a", 4000)
+	began := time.Now()
+	for range 2000 {
+		require.False(t, globs(glob, text))
+	}
+	require.Less(t, time.Since(began), 2*time.Second)
 }
