@@ -16,8 +16,9 @@ type group struct {
 	members []consumer
 	// cursor is whose turn it is; it starts anew when somebody comes or goes.
 	cursor int
-	// sticky is whom a key belongs to; keys are in the order in which they came.
-	sticky map[string]*conn
+	// sticky is whom a key belongs to, who may have gone; keys are in the order in which
+	// they came.
+	sticky map[string]Conn
 	keys   []string
 }
 
@@ -74,7 +75,7 @@ func (s *Server) register(c *conn, f Frame) {
 	}
 	g := s.groups[key]
 	if g == nil {
-		g = &group{sticky: make(map[string]*conn)}
+		g = &group{sticky: make(map[string]Conn)}
 		s.groups[key] = g
 	}
 	if c.consumers[key] {
@@ -167,8 +168,8 @@ func (g *group) stick(key string, able []*conn, l Limits) *conn {
 		return able[0]
 	}
 	had, known := g.sticky[key]
-	if slices.Contains(able, had) {
-		return had
+	if i := slices.IndexFunc(able, func(c *conn) bool { return c.id == had }); i >= 0 {
+		return able[i]
 	}
 	if !known {
 		if len(g.keys) >= l.Sticky {
@@ -177,6 +178,6 @@ func (g *group) stick(key string, able []*conn, l Limits) *conn {
 		}
 		g.keys = append(g.keys, key)
 	}
-	g.sticky[key] = able[0]
+	g.sticky[key] = able[0].id
 	return able[0]
 }

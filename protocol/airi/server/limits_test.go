@@ -2,8 +2,10 @@ package server
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 )
@@ -187,4 +189,22 @@ func TestServer_passesLongFramesOn(t *testing.T) {
 	r.open("b")
 	r.say("a", event("x:y", `{"text":"`+strings.Repeat("x", 300)+`"}`, ""))
 	require.Contains(t, r.last("b"), "x:y")
+}
+
+// Who has gone is not kept by the keys that it had.
+func TestConsumers_keepNobodyWhoHasGone(t *testing.T) {
+	r := newRig(t, Options{})
+	for _, name := range []string{"s", "a", "b"} {
+		r.open(name)
+	}
+	gone := weak.Make(r.server.conns[r.conns["a"]])
+	for _, name := range []string{"a", "b"} {
+		r.say(name, event("module:consumer:register", `{"event":"x:y"}`, ""))
+	}
+	r.say("s", event("x:y", `{}`, `,"route":{"delivery":{"mode":"consumer","selection":"sticky","stickyKey":"k"}}`))
+	r.end("a")
+	runtime.GC()
+	require.Nil(t, gone.Value())
+	r.say("s", event("x:y", `{}`, `,"route":{"delivery":{"mode":"consumer","selection":"sticky","stickyKey":"k"}}`))
+	require.Contains(t, r.last("b"), "x:y", "it is another's now")
 }
