@@ -3,7 +3,6 @@ package server
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -217,7 +216,7 @@ func (s *Server) announceable(c *conn, m *Module, f Frame) string {
 		return s.tooLong("identity", l.Identity, f.Type)
 	case old != nil && old.credential != c.credential:
 		return fmt.Sprintf("the identity %s is in use with another token: choose another id for event '%s'",
-			strings.ReplaceAll(m.Identity.key(), "\x00", "/"), f.Type)
+			m.Identity.Plugin+"/"+m.Identity.Instance, f.Type)
 	case !mine && len(c.modules) >= l.Modules:
 		return fmt.Sprintf("this connection has announced %d modules, the limit", len(c.modules))
 	case !mine && old == nil && len(s.sessions) >= l.Sessions:

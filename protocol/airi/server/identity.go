@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"maps"
+	"strconv"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -205,5 +206,5 @@ func (id Identity) key() string {
 	if id.Instance == "" {
 		return ""
 	}
-	return id.Plugin + "\x00" + id.Instance
+	return strconv.Itoa(len(id.Plugin)) + ":" + id.Plugin + id.Instance
 }

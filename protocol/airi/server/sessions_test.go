@@ -316,3 +316,8 @@ func TestServer_timersThatNobodyWaitsForChangeNothing(t *testing.T) {
 func TestGeneration_hasAName(t *testing.T) {
 	require.Equal(t, "undecided modules extensions", fmt.Sprint(Undecided, " ", Modules, " ", Extensions))
 }
+
+func TestIdentity_keyIsNoOthers(t *testing.T) {
+	require.NotEqual(t, Identity{Plugin: "a\x00b", Instance: "c"}.key(), Identity{Plugin: "a", Instance: "b\x00c"}.key())
+	require.NotEqual(t, Identity{Plugin: "1", Instance: "2:x"}.key(), Identity{Plugin: "12", Instance: ":x"}.key())
+}
