@@ -113,11 +113,11 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 	if c == nil {
 		return out
 	}
-	d.forget(c)
 	if c.number == 0 {
+		d.forget(c)
 		return out
 	}
-	d.left.Add(c.number, c.cause, d.settings.Pending())
+	d.leave(c)
 	var reason json.RawMessage
 	if in.Reason != "" {
 		reason = appendString(nil, in.Reason)
@@ -141,8 +141,9 @@ func (d *driver) answered(s step, eventID string, out []protocol.Effect) []proto
 	case s.kind == stepReceive && !s.result:
 		return d.item(c, itemOf(s.content), out)
 	}
+	done := completion(c, s)
 	d.forget(c)
-	return append(out, completion(c, s))
+	return append(out, done)
 }
 
 func completion(c *call, s step) protocol.Complete {
@@ -190,7 +191,7 @@ func (d *driver) item(c *call, item json.RawMessage, out []protocol.Effect) []pr
 		d.collected += size
 		return append(out, protocol.Progress{ID: c.id}) // a sign of life
 	}
-	d.forget(c)
+	d.leave(c)
 	why := fmt.Sprintf("%s answers with a stream of more than the %d items or %d bytes (%d in all calls) that are collected: follow it",
 		clip(c.tag), most.Items, most.Bytes, most.Total)
 	out = append(out, protocol.Complete{ID: c.id, Err: d.settings.Fault(protocol.CodeOverloaded, why)})
@@ -212,8 +213,15 @@ func (c *call) streamed() json.RawMessage {
 	return append(list, ']')
 }
 
-// forget ends a call on our side.
+// leave gives up a call that the module knows of: it may still be at it.
+func (d *driver) leave(c *call) {
+	d.forget(c)
+	d.left.Add(c.number, c.cause, d.settings.Pending())
+}
+
+// forget ends a call on our side. Its cause may be held for longer, which is a part of it.
 func (d *driver) forget(c *call) {
+	c.items = nil
 	d.collected -= c.size
 	delete(d.calls, c.id)
 	delete(d.numbers, c.number)

@@ -49,3 +49,21 @@ func TestDriver_servesWithinTheHostsCalls(t *testing.T) {
 	require.Empty(t, r.served("4", "airi-host-2").Scope)
 	require.Nil(t, r.served("5", "airi-host-1").Cause)
 }
+
+// A call whose stream is too long for who waits is given up as one that is cancelled is,
+// and nothing of what was collected stays with it.
+func TestDriver_servesWithinWhatIsGivenUp(t *testing.T) {
+	dialect := Dialect{Collecting: func() Collecting { return Collecting{Items: 1} }}
+	r := rig{t: t, d: dialect.NewDriver(protocol.Settings{Plugin: "hello"}).(*driver)}
+	for id := range protocol.CallID(2) {
+		r.step(protocol.Invoke{ID: id + 1, Call: protocol.Call{Key: "tail", Scope: "acme"}})
+		r.item("tail", int(id)+1, `"one"`)
+	}
+	long, cancelled := r.d.calls[1], r.d.calls[2]
+	r.item("tail", 1, `"two"`)
+	r.step(protocol.Cancel{ID: 2})
+	require.Equal(t, "acme", r.served("1", "airi-host-1").Scope)
+	require.Equal(t, "acme", r.served("2", "airi-host-2").Scope)
+	require.Nil(t, long.items)
+	require.Nil(t, cancelled.items)
+}
