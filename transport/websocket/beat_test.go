@@ -30,6 +30,17 @@ func bubble(t *testing.T, o Options, known bool, story func(t *testing.T, c *Con
 	})
 }
 
+// hears passes on each frame that comes, until the end.
+func hears(far io.Reader, each func(ws.Frame)) {
+	for {
+		f, err := readFrame(far)
+		if err != nil {
+			return
+		}
+		each(f)
+	}
+}
+
 // ends waits for the end, and tells how long it took.
 func ends(c *Conn) (time.Duration, error) {
 	began := time.Now()
@@ -45,17 +56,11 @@ func TestBeat_pingsAndClosesWhoIsSilent(t *testing.T) {
 		t.Helper()
 		var pings []time.Duration
 		began := time.Now()
-		go func() {
-			for {
-				f, err := readFrame(far)
-				if err != nil {
-					return
-				}
-				if f.Header.OpCode == ws.OpPing {
-					pings = append(pings, time.Since(began))
-				}
+		go hears(far, func(f ws.Frame) {
+			if f.Header.OpCode == ws.OpPing {
+				pings = append(pings, time.Since(began))
 			}
-		}()
+		})
 		after, err := ends(c)
 		require.ErrorIs(t, err, ErrSilent)
 		require.Equal(t, 25*time.Second, after)
@@ -68,17 +73,11 @@ func TestBeat_isContentWithPongs(t *testing.T) {
 	bubble(t, Options{PingEvery: 10 * time.Second, Silence: 25 * time.Second}, true, func(t *testing.T, c *Conn, far net.Conn) {
 		t.Helper()
 		spoke := c.Heard()
-		go func() {
-			for {
-				f, err := readFrame(far)
-				if err != nil {
-					return
-				}
-				if f.Header.OpCode == ws.OpPing {
-					_, _ = far.Write(frame(ws.OpPong, "", true))
-				}
+		go hears(far, func(f ws.Frame) {
+			if f.Header.OpCode == ws.OpPing {
+				_, _ = far.Write(frame(ws.OpPong, "", true))
 			}
-		}()
+		})
 		ended := make(chan error, 1)
 		go func() {
 			_, err := ends(c)
@@ -181,17 +180,11 @@ func TestPong_theLastPingIsAnswered(t *testing.T) {
 			synctest.Wait()
 		}
 		var pongs []string
-		go func() {
-			for {
-				f, err := readFrame(far)
-				if err != nil {
-					return
-				}
-				if f.Header.OpCode == ws.OpPong {
-					pongs = append(pongs, string(f.Payload))
-				}
+		go hears(far, func(f ws.Frame) {
+			if f.Header.OpCode == ws.OpPong {
+				pongs = append(pongs, string(f.Payload))
 			}
-		}()
+		})
 		synctest.Wait()
 		require.Equal(t, []string{"one", "four"}, pongs, "the one that was being written, and the last")
 	})
