@@ -27,7 +27,8 @@
 //	}
 //
 // A connection that is too slow to take a frame is closed by whoever carries out the
-// effects, and [Ended] is told; Send has no answer.
+// effects, and [Ended] is told; Send has no answer. The host serves no websocket yet, so
+// nobody carries them out but tests.
 //
 // # Frames
 //
