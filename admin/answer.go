@@ -131,6 +131,14 @@ type verboseError struct{ error }
 
 func (e *verboseError) Unwrap() error { return e.error }
 
+// about names the plugin in an error that does not: its own words seldom do.
+func about(plugin string, err error) error {
+	if err == nil || strings.Contains(err.Error(), "plugin "+plugin) {
+		return err
+	}
+	return fmt.Errorf("plugin %s: %w", plugin, err)
+}
+
 func invalid(format string, args ...any) error {
 	return &protocol.Error{Code: codeInvalid, Message: fmt.Sprintf(format, args...)}
 }

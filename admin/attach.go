@@ -103,7 +103,7 @@ func (s *Server) attach(kind protocol.RouteKind, open opener) handler {
 		})
 		s.tellAttached(kind, r.PathValue("name"), asked.Scope, err)
 		if err != nil {
-			return err
+			return about(r.PathValue("name"), err)
 		}
 		defer func() { _ = route.Close() }() // it always succeeds
 		conn, buffered, err := http.NewResponseController(w).Hijack()

@@ -98,7 +98,7 @@ func changing[T any](s *Server, do func(Configurations, context.Context, string,
 		defer cancel()
 		outcome, err := do(s.opts.Configurations, ctx, plugin, change)
 		if err != nil {
-			return err
+			return about(plugin, err)
 		}
 		return answer(w, http.StatusOK, outcome)
 	}

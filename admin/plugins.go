@@ -189,7 +189,7 @@ func (s *Server) command(name string, order func(context.Context, actors.Session
 			s.opts.Ordered(name, one.Plugin, err)
 		}
 		if err != nil {
-			return err
+			return about(one.Plugin, err)
 		}
 		if after.Plugin == "" { // it went meanwhile
 			after = stopped(one.Plugin)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -111,6 +112,22 @@ func TestServer_stopsStartsAndReloads(t *testing.T) {
 	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
 }
 
+// A plugin's own words seldom name it: the answer does, once.
+func TestServer_namesThePluginThatFails(t *testing.T) {
+	r := start(t, Options{})
+	words := &protocol.PeerError{Message: "init exploded", At: "init.mjs:2:9"}
+	for _, fails := range []error{words, errors.New("plugin talker: init exploded")} {
+		r.server.opts.Reload = func(context.Context, string, string) (actors.SessionInfo, error) { return actors.SessionInfo{}, fails }
+		_, err := r.Command(t.Context(), Reload, "talker")
+		require.EqualError(t, err, "plugin talker: init exploded")
+		peer, ok := errors.AsType[*protocol.PeerError](err)
+		require.Equal(t, fails == error(words), ok)
+		if ok {
+			require.Equal(t, "init.mjs:2:9", peer.At)
+		}
+	}
+}
+
 func TestServer_isReadyWhenAllPluginsAre(t *testing.T) {
 	r := start(t, Options{Plugins: []string{"talker", "absent"}})
 	status, body := r.get(t, pathReady)
@@ -197,7 +214,7 @@ func TestServer_whatCannotBeKeptChangesNothing(t *testing.T) {
 	r := start(t, Options{SetDisabled: func(context.Context, string, bool) error { return full }})
 	for _, command := range []string{Disable, Enable} {
 		_, err := r.Command(t.Context(), command, "talker")
-		require.EqualError(t, err, "the disk is full")
+		require.EqualError(t, err, "plugin talker: the disk is full")
 	}
 	list, err := r.Plugins(t.Context())
 	require.NoError(t, err)
