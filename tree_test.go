@@ -146,6 +146,26 @@ func TestTree_speaksOfItselfAlone(t *testing.T) {
 	})
 }
 
+// What a command leaves behind where it was tried is not committed: the folders at the
+// root are those that README.md lists.
+func TestTree_holdsWhatIsListed(t *testing.T) {
+	listed, ignored := read(t, "README.md"), read(t, ".gitignore")
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	for _, e := range entries {
+		name, isListed := e.Name(), false
+		if e.IsDir() {
+			name += "/"
+			isListed = strings.Contains(listed, "`"+name)
+		} else {
+			isListed = path.Ext(name) != "" || name == "LICENSE"
+		}
+		if !isListed && name[0] != '.' && !strings.Contains(ignored, "\n/"+name+"\n") {
+			t.Errorf("%s: README.md does not say what it is: remove it, or say it there", name)
+		}
+	}
+}
+
 func TestTree_patterns(t *testing.T) {
 	root := "/" + "home/" // split, so that this file passes
 	for _, text := range []string{"cd " + root + "ada", `"` + root + `ada/x.mjs"`, "at file://" + root + "ada:3", root + "ada"} {

@@ -219,7 +219,7 @@ func (d *driver) leave(c *call) {
 	d.left.Add(c.number, c.cause, d.settings.Pending())
 }
 
-// forget ends a call on our side. Its cause may be held for longer, which is a part of it.
+// forget ends a call on our side.
 func (d *driver) forget(c *call) {
 	c.items = nil
 	d.collected -= c.size
