@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,9 +68,25 @@ var listenShape = shape[ListenSettings]{fields: []field[ListenSettings]{
 	}},
 	{"token", "", func(r *reader, at fieldPath, v value, l *ListenSettings) { l.Token = whereIs(r, at, v, &tokenShape) }},
 	{"origins", "", listOnce(func(l *ListenSettings) *[]string { return &l.Origins },
-		`an array of web pages' origins, e.g. ["http://localhost:5173"]`, tidy(`an origin, e.g. "http://localhost:5173"`))},
+		`an array of web pages' origins, e.g. ["http://localhost:5173"]`, anOrigin)},
 	{"remote", "", truth(func(l *ListenSettings) *bool { return &l.Remote })},
 }}
+
+// anOrigin takes a web page's origin.
+func anOrigin(r *reader, at fieldPath, v value) (string, bool) {
+	if v.kind != text || !IsOrigin(v.text) {
+		r.add(at, `expected an origin as browsers send it, e.g. "http://localhost:5173", found %s`, v.found())
+		return "", false
+	}
+	return v.text, true
+}
+
+// IsOrigin tells whether text is a web page's origin as browsers send it: a scheme and a
+// host, perhaps a port, in lower case, and nothing behind them. Any other is nobody's.
+func IsOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme != "" && u.Hostname() != "" && text == strings.ToLower(u.Scheme+"://"+u.Host)
+}
 
 var logShape = shape[LogSettings]{fields: []field[LogSettings]{
 	{"level", "", word(func(l *LogSettings) *string { return &l.Level }, "debug", "info", "warn", "error")},

@@ -112,7 +112,11 @@ func (c *cli) changeCommand(opts *configOptions, do func(context.Context, *admin
 	cmd := &cobra.Command{
 		Args: c.arguments(2, 2, "a PLUGIN and its configuration: JSON, - or @FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			change, err := c.change(args[1], opts, cmd.Flags().Changed("revision"))
+			base, err := opts.base(cmd)
+			if err != nil {
+				return err
+			}
+			change, err := c.change(args[1], opts, base)
 			if err != nil {
 				return err
 			}
@@ -130,12 +134,20 @@ func revisionFlag(cmd *cobra.Command, opts *configOptions) {
 	cmd.Flags().Int64Var(&opts.revision, "revision", 0, "the revision that the change began from, 0 for none")
 }
 
-// change is what is to be set.
-func (c *cli) change(text string, opts *configOptions, based bool) (change configuration.Change, err error) {
-	change = configuration.Change{Company: opts.company, Patch: opts.patch}
-	if based {
-		change.Base = &opts.revision
+// base is the revision that was given, nil for none.
+func (o *configOptions) base(cmd *cobra.Command) (*int64, error) {
+	switch {
+	case !cmd.Flags().Changed("revision"):
+		return nil, nil
+	case o.revision < 0:
+		return nil, usageError{errors.New("--revision: expected a number from 0")}
 	}
+	return &o.revision, nil
+}
+
+// change is what is to be set.
+func (c *cli) change(text string, opts *configOptions, base *int64) (change configuration.Change, err error) {
+	change = configuration.Change{Company: opts.company, Patch: opts.patch, Base: base}
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		change.Value, err = inputFrom(name)
 	} else {

@@ -54,10 +54,11 @@ func (c *cli) configUnsetCommand(opts *configOptions) *cobra.Command {
 settings is in force again, or none. It is validated and given to the plugin as by set.`,
 		Args: c.arguments(1, 1, "a PLUGIN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			change := configuration.Change{Company: opts.company, Unset: true}
-			if cmd.Flags().Changed("revision") {
-				change.Base = &opts.revision
+			base, err := opts.base(cmd)
+			if err != nil {
+				return err
 			}
+			change := configuration.Change{Company: opts.company, Unset: true, Base: base}
 			return c.ask(cmd.Context(), func(ctx context.Context, host *admin.Client) error {
 				now, err := host.Configure(ctx, args[0], change)
 				if err == nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -17,6 +19,21 @@ type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
+
+// flagError says in our words what a flag takes whose value is none.
+func flagError(err error) error {
+	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	takes := map[string]string{"duration": "a time such as 500ms, 10s or 2m", "int": "a whole number", "int64": "a whole number", "bool": "true or false"}
+	flag := wrong.GetFlag()
+	what, ok := takes[flag.Value.Type()]
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("--%s %q: expected %s", flag.Name, wrong.GetValue(), what)
+}
 
 // pluginError is a failure in the plugin's own words; what has failed is the key of a call,
 // or the plugin.

@@ -122,6 +122,11 @@ func (o listenOptions) reason(ctx context.Context, err error) error {
 
 // check refuses flags that cannot be right, before anything is done.
 func (o listenOptions) check() error {
+	for _, one := range o.Origins {
+		if !manifest.IsOrigin(one) {
+			return usageError{fmt.Errorf("--%s %q: expected an origin as browsers send it, e.g. http://localhost:5173", flagOrigin, one)}
+		}
+	}
 	if o.address() == listenOff {
 		return nil
 	}

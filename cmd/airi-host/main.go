@@ -54,7 +54,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 		if asksForJSON(args) {
 			c.output = outputJSON
 		}
-		return usageError{err}
+		return usageError{flagError(err)}
 	})
 	ran, err := root.ExecuteContextC(ctx)
 	c.command = ran.CommandPath()
