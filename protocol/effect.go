@@ -9,8 +9,8 @@ import (
 // Effect is what has to be done after an input: one of Send, Complete, Progress,
 // Serve, Fed, FedEnd, Abandon, Ran, Offered, Retracted, Emitted, Streamed, Logged,
 // RouteAsked, RouteOpened, RouteRefused, Chunk, RouteWritten, RouteStopped, RouteExited,
-// RouteClosing, RouteEnded, RouteClosed, Retire, SetTimer, StopTimer, Dropped, Denied and
-// Fail. What belongs to a route is told with [RouteID].
+// RouteClosing, RouteEnded, RouteClosed, Retire, Absent, Present, SetTimer, StopTimer, Dropped,
+// Denied and Fail. What belongs to a route is told with [RouteID].
 type Effect interface{ effect() }
 
 // Send is a frame to write. Its parts may be the driver's own, and be written over by
@@ -172,6 +172,14 @@ type RouteClosed struct{ ID RouteID }
 // any other end, and gives the driver its Closed.
 type Retire struct{ Err error }
 
+// Absent tells that whoever is at the far end cannot be reached for now, or says that it
+// cannot do what it offers: the session is degraded, and what it offers as well, until
+// Present. The connection goes on.
+type Absent struct{ Reason string }
+
+// Present takes an Absent back.
+type Present struct{}
+
 // SetTimer asks for a Fired input after a while; a timer that is set again
 // starts anew.
 type SetTimer struct {
@@ -220,6 +228,8 @@ func (Logged) effect()    {}
 func (Streamed) effect()  {}
 func (Chunk) effect()     {}
 func (Retire) effect()    {}
+func (Absent) effect()    {}
+func (Present) effect()   {}
 func (SetTimer) effect()  {}
 func (StopTimer) effect() {}
 func (Dropped) effect()   {}
