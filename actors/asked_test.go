@@ -118,7 +118,7 @@ func TestAsked_aSessionAnswersWhatItPanicsOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := startHost(t)
-				who := h.newHandle(manifestFor("a"))
+				who := h.newHandle(manifestFor("a"), nil)
 				s := &session{host: h, h: who, sup: spySupervisor(h, "a").self, phase: lifecycle.Session.Initial()}
 				who.self = h.sys.spawn(func(*ref) behavior { return exploding{s} })
 				s.self = who.self

@@ -3,6 +3,7 @@ package actors
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/airi-host/airi-host/lifecycle"
@@ -39,11 +40,17 @@ func (h *Host) newest(who *handle) *handle {
 	return who
 }
 
-// current returns the newest session of a plugin, or nil.
+// current returns the newest session of a plugin, or nil: the host's own, or else a guest.
 func (h *Host) current(plugin string) *handle {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.plugins[plugin]
+	if who := h.plugins[plugin]; who != nil {
+		return who
+	}
+	if all := h.guests[plugin]; len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return nil
 }
 
 // remember lists a session, in place of the one that it succeeds, if any; once the
@@ -58,6 +65,10 @@ func (h *Host) remember(who, old *handle) error {
 		delete(h.sessions, old.Session)
 	}
 	h.sessions[who.Session] = who
+	if who.guest != nil {
+		h.guests[who.Plugin] = append(h.guests[who.Plugin], who)
+		return nil
+	}
 	h.plugins[who.Plugin] = who
 	delete(h.left, who.Plugin)
 	return nil
@@ -67,6 +78,10 @@ func (h *Host) forget(who *handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.sessions, who.Session)
+	if who.guest != nil {
+		h.forgetGuest(who)
+		return
+	}
 	if h.plugins[who.Plugin] == who {
 		delete(h.plugins, who.Plugin)
 		h.leave(who)
@@ -80,8 +95,21 @@ func (h *Host) alive() error {
 	return nil
 }
 
-// supervisor returns the one of the manifest's plugin, making it if need be.
-func (h *Host) supervisor(m *manifest.Manifest) (*ref, error) {
+// forgetGuest takes a guest off the list of its name. The caller holds h.mu.
+func (h *Host) forgetGuest(who *handle) {
+	left := slices.DeleteFunc(h.guests[who.Plugin], func(other *handle) bool { return other == who })
+	if len(left) > 0 {
+		h.guests[who.Plugin] = left
+		return
+	}
+	delete(h.guests, who.Plugin)
+	if h.supervisors[who.Plugin] == nil {
+		delete(h.logs, who.Plugin)
+	}
+}
+
+// supervisor returns the one of the manifest's plugin, or of a guest, making it if need be.
+func (h *Host) supervisor(m *manifest.Manifest, guest *Guest) (*ref, error) {
 	if m == nil {
 		return nil, errors.New("expected a manifest, got nil")
 	}
@@ -94,26 +122,38 @@ func (h *Host) supervisor(m *manifest.Manifest) (*ref, error) {
 	if h.isDown.Load() {
 		return nil, ErrShutdown
 	}
-	if sup := h.supervisors[name]; sup != nil {
+	key := name
+	if guest != nil {
+		if h.supervisors[name] != nil {
+			return nil, failure(protocol.CodeInvalid, name, "plugin "+name+" is one of the host's own: a guest needs another name")
+		}
+		key = guestKey(name, guest.Instance)
+	}
+	if sup := h.supervisors[key]; sup != nil {
 		return sup, nil
 	}
 	sup := h.sys.spawn(func(self *ref) behavior {
-		return newSupervisor(h, name, self)
+		return newSupervisor(h, name, key, self)
 	})
-	h.supervisors[name] = sup
+	h.supervisors[key] = sup
 	return sup, nil
 }
 
-func (h *Host) newHandle(m *manifest.Manifest) *handle {
+func (h *Host) newHandle(m *manifest.Manifest, guest *Guest) *handle {
 	now := h.bounds.Load()
 	index := int(h.nextIndex.Add(1) - 1)
 	name := m.PluginName()
-	_, untold := h.dialects[m.Dialect].(protocol.Untelling)
+	dialect := h.dialects[m.Dialect]
+	if guest != nil {
+		dialect = guest.Dialect
+	}
+	_, untold := dialect.(protocol.Untelling)
 	return &handle{
+		guest:    guest,
 		Origin:   Origin{Session: fmt.Sprintf("plugin-session-%d", index), Plugin: name},
 		module:   protocol.Module{Name: m.Name, Index: index, ID: fmt.Sprintf("%s-%d", name, index), Plugin: name},
 		man:      m,
-		dialect:  h.dialects[m.Dialect],
+		dialect:  dialect,
 		timeouts: h.timeoutsOf(m, now),
 		bounds:   now,
 		untold:   untold,

@@ -117,6 +117,10 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 		p.routeEffect(e)
 	case protocol.Retire:
 		p.retire(e.Err)
+	case protocol.Absent:
+		p.h.self.tell(absent{e.Reason})
+	case protocol.Present:
+		p.h.self.tell(absent{})
 	case protocol.SetTimer:
 		p.setTimer(e)
 	case protocol.StopTimer:

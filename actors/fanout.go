@@ -110,10 +110,17 @@ func published(ctx context.Context) {
 func (h *Host) audience(c protocol.Call) []*handle {
 	var all []*handle
 	snapshot := h.snapshot()
+	circle := ""
+	if who := h.current(c.Caller); who != nil {
+		circle = who.circle()
+	}
 	for pattern := range patterns(c.Key) {
 		for _, offer := range snapshot.Get(pattern) {
 			who, ok := offer.Target.(*handle)
 			if !ok || !offer.Invocable || offer.State != lifecycle.CapReady || c.Plugin != "" && c.Plugin != who.Plugin {
+				continue
+			}
+			if circle != "" && who.circle() == circle { // it hears of it where it was told
 				continue
 			}
 			if !slices.Contains(all, who) && hears(offer.Metadata, c) {

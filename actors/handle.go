@@ -22,6 +22,8 @@ type handle struct {
 	// dialect is the ecosystem's; nil if this host does not speak it.
 	dialect protocol.Dialect
 	self    *ref
+	// guest is who has come by itself; nil for the host's own plugins.
+	guest *Guest
 	// sup is the plugin's supervisor, crashes its memory.
 	sup     *ref
 	crashes *crashes
@@ -137,7 +139,9 @@ func (h *handle) wake() {
 	}
 }
 
-func (h *handle) owner() capability.Owner { return capability.Owner{Plugin: h.Plugin} }
+func (h *handle) owner() capability.Owner {
+	return capability.Owner{Plugin: h.Plugin, Instance: h.instance()}
+}
 
 func (h *handle) setNeeds(needs capability.Requirements) {
 	h.mu.Lock()
@@ -194,7 +198,9 @@ type SessionInfo struct {
 	// knows this session, e.g. "hello-0".
 	Plugin string `json:"plugin"`
 	Module string `json:"module"`
-	Index  int    `json:"index"`
+	// Instance tells guests of one name apart; "" for the host's own plugins.
+	Instance string `json:"instance,omitempty"`
+	Index    int    `json:"index"`
 	// File is the manifest, "" for one made in code.
 	File   string          `json:"file,omitempty"`
 	Phase  lifecycle.State `json:"phase"`
@@ -238,7 +244,7 @@ type ProcessInfo struct {
 func (h *handle) info() SessionInfo {
 	h.mu.Lock()
 	info := SessionInfo{
-		ID: h.Session, Plugin: h.Plugin, Module: h.module.ID, Index: h.module.Index, File: h.man.File,
+		ID: h.Session, Plugin: h.Plugin, Module: h.module.ID, Instance: h.instance(), Index: h.module.Index, File: h.man.File,
 		Phase: h.phase, Since: h.since, Reason: h.reason, Waits: h.waits,
 	}
 	h.mu.Unlock()

@@ -80,8 +80,9 @@ type Host struct {
 	supervisors map[string]*ref
 	// left are what plugins offered that have stopped since, by their names.
 	left     map[string][]string
-	sessions map[string]*handle // by session id
-	plugins  map[string]*handle // the newest session of each plugin
+	sessions map[string]*handle   // by session id
+	plugins  map[string]*handle   // the newest session of each plugin of the host's own
+	guests   map[string][]*handle // those of each name, the newest last
 	logs     map[string]*logRing
 }
 
@@ -92,7 +93,7 @@ func New(opts Options) (*Host, error) {
 		permits: opts.MayInvoke, denied: opts.Denied,
 		versions: opts.Versions, memory: opts.Memory, unstarted: opts.Unstarted, version: opts.Version, mark: opts.Owner,
 		dialects: map[string]protocol.Dialect{}, supervisors: map[string]*ref{}, left: map[string][]string{}, sessions: map[string]*handle{},
-		plugins: map[string]*handle{}, logs: map[string]*logRing{},
+		plugins: map[string]*handle{}, guests: map[string][]*handle{}, logs: map[string]*logRing{},
 	}
 	h.SetBounds(Bounds{Timeouts: opts.Timeouts, Limits: opts.Limits, Ladder: opts.Ladder, Restart: opts.Restart})
 	h.connect = h.startWorker

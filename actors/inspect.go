@@ -65,7 +65,7 @@ func (h *Host) Inspect(name string) (Inspection, error) {
 	}
 	return Inspection{
 		SessionInfo: who.info(),
-		Offers:      h.offersOf(who.Plugin),
+		Offers:      h.offersOf(who.owner()),
 		Requires:    who.requires().Strings(),
 		Log:         h.Logs(who.Plugin, inspectedLogLines),
 	}, nil
@@ -74,8 +74,8 @@ func (h *Host) Inspect(name string) (Inspection, error) {
 // inspectedLogLines is how much of a plugin's log an inspection shows.
 const inspectedLogLines = 20
 
-func (h *Host) offersOf(plugin string) []capability.Offer {
-	return slices.DeleteFunc(h.Offers(), func(o capability.Offer) bool { return o.Owner.Plugin != plugin })
+func (h *Host) offersOf(owner capability.Owner) []capability.Offer {
+	return slices.DeleteFunc(h.Offers(), func(o capability.Offer) bool { return o.Owner != owner })
 }
 
 // Capabilities lists one descriptor a key, in the order in which keys came up.

@@ -48,7 +48,7 @@ type CrashRecord struct {
 
 // remember hands on what is known, if anybody keeps it.
 func (p *supervisor) remember() {
-	if p.host.memory != nil && !p.host.isDown.Load() {
+	if p.host.memory != nil && p.key == p.name && !p.host.isDown.Load() {
 		p.host.memory.Remember(p.name, p.crashes.record())
 	}
 }

@@ -197,7 +197,7 @@ func (r *registry) onSetOffers(m setOffers) {
 func (r *registry) withdrawLeft(owner capability.Owner, of *handle) {
 	const reason = "it was not offered again after a crash"
 	now := time.Now()
-	for _, o := range r.host.offersOf(owner.Plugin) {
+	for _, o := range r.host.offersOf(owner) {
 		if o.Target != of {
 			r.publish(r.table.SetState(now, owner, o.Key, lifecycle.CapWithdrawn, reason))
 			r.publish(r.table.Remove(now, owner, o.Key), nil)

@@ -64,6 +64,9 @@ type session struct {
 	// it took over itself what a session offered that crashed.
 	replaced, inherits bool
 
+	// away is why its peer cannot do what it offers; "" while it can.
+	away string
+
 	// what it offers and what it needs
 	// offers are the keys that are offered.
 	offers map[string]struct{}
@@ -216,6 +219,8 @@ func (s *session) receive(msg any) {
 		s.onNeedConfiguration(m)
 	case wanted:
 		s.onWanted(m)
+	case absent:
+		s.onAbsent(m)
 	case offered:
 		s.onOffered(m)
 	case retracted:

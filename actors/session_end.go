@@ -65,6 +65,9 @@ func (s *session) failed(err error) {
 			s.loadReply = nil
 		}
 		s.sup.tell(sessionFailed{s.h, err, s.crashed, replies})
+		if s.h.guest != nil {
+			s.self.tell(stop{reply: make(chan error, 1)})
+		}
 	}()
 	if s.enter(lifecycle.Failed, err.Error()) {
 		s.say(protocol.Moment{What: protocol.MomentFailed, Reason: err.Error()})
@@ -94,7 +97,7 @@ func (s *session) void(how ending) {
 	s.stopTimers()
 	if s.watching {
 		s.watching = false
-		s.host.registry.tell(unwatchNeeds{s.self, s.h.Plugin})
+		s.host.registry.tell(unwatchNeeds{s.self, s.h.key()})
 	}
 	s.h.setWaits(nil)
 }
@@ -232,7 +235,22 @@ func (s *session) onLost(m lost) {
 		s.fail(m.why)
 		return
 	}
+	if s.h.guest != nil {
+		s.left(m.why)
+		return
+	}
 	s.crash(m.why, false)
+}
+
+// left ends a guest's session that has gone of its own will, or whose peer is lost.
+func (s *session) left(why error) {
+	s.void(stopping)
+	s.sup.tell(sessionStopping{s.h})
+	reason := "plugin " + s.h.Plugin + " has left: " + why.Error()
+	s.withdraw(reason, func() {
+		s.leaving = true
+		s.letGo(why)
+	})
 }
 
 func (s *session) onEnded() {

@@ -25,6 +25,10 @@ func (s *session) onLoad(m load) {
 		s.crash(m.former, true)
 		return
 	}
+	if s.h.guest != nil {
+		s.openGuest()
+		return
+	}
 	entry, err := s.man.Entrypoint(m.runtime)
 	if err != nil {
 		s.fail(err)

@@ -134,7 +134,7 @@ func (s *session) await() {
 	gen := s.gen
 	s.waitTimer = time.AfterFunc(limit, func() { s.self.tell(waitExpired{gen, limit}) })
 	s.watching = true
-	s.host.registry.tell(watchNeeds{session: s.self, plugin: s.h.Plugin, needs: s.needs})
+	s.host.registry.tell(watchNeeds{session: s.self, plugin: s.h.key(), needs: s.needs})
 }
 
 func (s *session) onRequirements(m requirements) {
@@ -151,18 +151,13 @@ func (s *session) onRequirements(m requirements) {
 		s.tellWaiting(m.unmet, nil)
 	case lifecycle.Session.Can(s.phase, lifecycle.SessionDegraded) && !m.met:
 		s.degrade(m.unmet)
-	case lifecycle.Session.Can(s.phase, lifecycle.SessionRecovered) && m.met:
-		if s.enter(lifecycle.Ready, "") {
-			s.say(protocol.Moment{What: protocol.MomentRecovered})
-		}
+	case m.met:
+		s.recover()
 	}
 }
 
 func (s *session) degrade(unmet []capability.Key) {
-	reason := "missing capabilities: " + strings.Join(keyStrings(unmet), ", ")
-	if s.enter(lifecycle.Degraded, reason) {
-		s.say(protocol.Moment{What: protocol.MomentDegraded, Reason: reason})
-	}
+	s.toDegraded("missing capabilities: " + strings.Join(keyStrings(unmet), ", "))
 }
 
 func (s *session) tellWaiting(unmet []capability.Key, plugins []string) {
@@ -339,6 +334,10 @@ func (s *session) ready() {
 	}
 	s.say(protocol.Moment{What: protocol.MomentReady})
 	s.sup.tell(sessionReady{s.h, s.handOver()})
+	if away := s.away; away != "" {
+		s.away = ""
+		s.onAbsent(absent{away})
+	}
 	if !s.met {
 		s.degrade(s.needs.Unmet(s.host.snapshot()))
 	}

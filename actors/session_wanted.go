@@ -95,7 +95,7 @@ func (s *session) reannounce(reason string) {
 	}
 	if s.watching {
 		s.watching = false
-		s.host.registry.tell(unwatchNeeds{s.self, s.h.Plugin})
+		s.host.registry.tell(unwatchNeeds{s.self, s.h.key()})
 	}
 	s.inited, s.settled, s.met = false, false, false
 	s.shut("plugin "+s.h.Plugin+" is prepared anew: "+reason, nil)

@@ -13,30 +13,31 @@ import (
 // when that is done; a session whose load failed is returned with the error, and
 // stays listed. A plugin that has a session already is refused.
 func (h *Host) Load(ctx context.Context, m *manifest.Manifest, opts StartOptions) (SessionInfo, error) {
-	who, loaded, err := h.begin(ctx, m, opts.Runtime, nil)
+	who, loaded, err := h.begin(ctx, m, begin{runtime: opts.Runtime})
 	if err != nil {
 		return SessionInfo{}, err
 	}
 	return h.outcome(ctx, who, loaded)
 }
 
-// begin makes a session; the channel gets the outcome of its load. start, if any,
+// begin makes a session; the channel gets the outcome of its load. what.start, if any,
 // is how the caller will take it to ready then.
-func (h *Host) begin(ctx context.Context, m *manifest.Manifest, runtime manifest.Runtime, start *StartOptions) (*handle, <-chan error, error) {
-	if runtime == "" {
-		runtime = h.runtime
+func (h *Host) begin(ctx context.Context, m *manifest.Manifest, what begin) (*handle, <-chan error, error) {
+	if what.runtime == "" {
+		what.runtime = h.runtime
 	}
 	loaded := make(chan error, 1)
 	if ctx.Err() != nil { // else there would be a session of which its caller knows nothing
 		return nil, nil, context.Cause(ctx)
 	}
 	for {
-		sup, err := h.supervisor(m)
+		sup, err := h.supervisor(m, what.guest)
 		if err != nil {
 			return nil, nil, err
 		}
 		got, err := ask(ctx, sup, func(reply chan<- made) any {
-			return begin{man: m, runtime: runtime, start: start, made: reply, loaded: loaded}
+			what.man, what.made, what.loaded = m, reply, loaded
+			return what
 		})
 		if err == nil {
 			err = got.err
@@ -83,7 +84,7 @@ func (h *Host) request(ctx context.Context, who *handle, build func(chan<- error
 // Start is Load and Init. A plugin that crashes on the way fails the start, and is
 // started again by its supervisor (Options.Restart).
 func (h *Host) Start(ctx context.Context, m *manifest.Manifest, opts StartOptions) (SessionInfo, error) {
-	who, loaded, err := h.begin(ctx, m, opts.Runtime, &opts)
+	who, loaded, err := h.begin(ctx, m, begin{runtime: opts.Runtime, start: &opts})
 	if err != nil {
 		return SessionInfo{}, err
 	}
@@ -109,7 +110,7 @@ func (h *Host) StartAll(ctx context.Context, list []*manifest.Manifest, options 
 		if options != nil {
 			opts = options(m)
 		}
-		who, loaded, err := h.begin(ctx, m, opts.Runtime, &opts)
+		who, loaded, err := h.begin(ctx, m, begin{runtime: opts.Runtime, start: &opts})
 		all.Go(func() {
 			o := Outcome{Manifest: m, Err: err}
 			if err == nil {

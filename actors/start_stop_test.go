@@ -16,7 +16,7 @@ import (
 func TestStart_tellsThatThePluginWasStoppedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := startHost(t, plugin.Define("a"))
-		who, loaded, err := h.begin(t.Context(), manifestFor("a"), "", &StartOptions{})
+		who, loaded, err := h.begin(t.Context(), manifestFor("a"), begin{start: &StartOptions{}})
 		require.NoError(t, err)
 		require.NoError(t, <-loaded)
 		stopped, early, late := make(chan error, 1), make(chan error, 1), make(chan error, 1)

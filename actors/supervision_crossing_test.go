@@ -119,7 +119,7 @@ func TestSupervision_aStartEndsWithTheCrashBetweenItsHalves(t *testing.T) {
 		m := startMortal(t, Options{}, nil, "tool:a")
 		p := spySupervisor(m.host, "far")
 		for range 2 {
-			who, loaded, err := m.host.begin(t.Context(), farManifest(), "", &StartOptions{})
+			who, loaded, err := m.host.begin(t.Context(), farManifest(), begin{start: &StartOptions{}})
 			require.NoError(t, err)
 			settle()
 			busy := make(chan struct{})

@@ -16,10 +16,11 @@ import (
 // sessions, its timer, and shuttingDown. It ends without a session only: when the
 // plugin is removed, or with the host.
 type supervisor struct {
-	host    *Host
-	name    string
-	self    *ref
-	crashes *crashes
+	host *Host
+	// name is the plugin's, key is under which the host keeps this supervisor.
+	name, key string
+	self      *ref
+	crashes   *crashes
 
 	worker  lifecycle.State
 	current *handle
@@ -57,6 +58,8 @@ type (
 		// restart tells that the supervisor itself begins it; inherits, that it
 		// takes over the offers of a session that crashed.
 		restart, inherits bool
+		// guest is who has come by itself; nil for the host's own plugins.
+		guest *Guest
 	}
 	made struct {
 		h   *handle
@@ -103,9 +106,9 @@ type (
 	remove struct{ reply chan<- error }
 )
 
-func newSupervisor(h *Host, name string, self *ref) *supervisor {
-	p := &supervisor{host: h, name: name, self: self, worker: lifecycle.Worker.Initial(), crashes: newCrashes(h.bounds.Load().restart)}
-	if h.memory != nil {
+func newSupervisor(h *Host, name, key string, self *ref) *supervisor {
+	p := &supervisor{host: h, name: name, key: key, self: self, worker: lifecycle.Worker.Initial(), crashes: newCrashes(h.bounds.Load().restart)}
+	if h.memory != nil && key == name {
 		p.crashes.recall(h.memory.Recall(name))
 	}
 	return p
@@ -205,7 +208,7 @@ func (p *supervisor) spawn(m begin, old *handle) {
 			p.unmake(old)
 		}
 	}()
-	h := p.host.newHandle(m.man)
+	h := p.host.newHandle(m.man, m.guest)
 	h.sup, h.crashes = p.self, p.crashes
 	h.self = p.host.sys.spawn(func(self *ref) behavior {
 		return &session{
@@ -310,6 +313,9 @@ func (p *supervisor) onSessionEnded(m sessionEnded) {
 	}
 	p.current = nil
 	if p.next == nil {
+		if m.h.guest != nil { // nobody but itself can bring it back
+			p.retire()
+		}
 		return
 	}
 	next := *p.next
@@ -333,9 +339,14 @@ func (p *supervisor) onRemove(m remove) {
 		reply(m.reply, error(failure(protocol.CodeInvalid, p.name, "plugin "+p.name+" still has "+p.current.Session+": stop it first")))
 		return
 	}
+	p.retire()
+	reply(m.reply, nil)
+}
+
+// retire ends the supervisor of a plugin that is forgotten.
+func (p *supervisor) retire() {
 	p.removed = true
 	p.forgetSteadiness()
-	p.host.removed(p.name, p.self)
+	p.host.removed(p.key, p.self)
 	p.self.stop()
-	reply(m.reply, nil)
 }

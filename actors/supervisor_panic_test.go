@@ -23,7 +23,7 @@ func TestSupervisor_aSessionThatIsHalfMadeEnds(t *testing.T) {
 		h := startHost(t, offering("a", "tool:a"))
 		told := listen(t, h, KindPhase, nil)
 		m, loaded := manifestFor("a"), make(chan error, 1)
-		sup, err := h.supervisor(m)
+		sup, err := h.supervisor(m, nil)
 		require.NoError(t, err)
 		sup.tell(begin{man: m, runtime: h.runtime, made: unanswerable(), loaded: loaded})
 		settle()

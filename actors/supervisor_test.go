@@ -16,7 +16,7 @@ import (
 
 // spySupervisor gives a plugin's name a supervisor that can be looked into.
 func spySupervisor(h *Host, name string) *supervisor {
-	p := newSupervisor(h, name, nil)
+	p := newSupervisor(h, name, name, nil)
 	p.self = h.sys.spawn(func(self *ref) behavior { p.self = self; return spied{p} })
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,7 +152,7 @@ func TestSupervisor_startsNothingOnceTheHostShutsDown(t *testing.T) {
 func TestSupervisor_aStopThatComesBeforeTheLoadIsAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := startMortal(t, Options{}, nil)
-		h := m.host.newHandle(farManifest())
+		h := m.host.newHandle(farManifest(), nil)
 		p := spySupervisor(m.host, "far")
 		h.sup, h.crashes = p.self, p.crashes
 		h.self = m.host.sys.spawn(func(self *ref) behavior {

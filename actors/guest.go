@@ -1,0 +1,151 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/transport"
+)
+
+// Guest is a plugin that the host does not start: it has come by itself, over a connection
+// that is open. Several instances of one plugin may be guests at the same time.
+type Guest struct {
+	// Manifest says who it is and what it requires.
+	Manifest *manifest.Manifest
+	// Instance tells it apart from others of its name; it must not be "".
+	Instance string
+	// Dialect is what the records of Conn mean.
+	Dialect protocol.Dialect
+	// Conn is the host's from then on. Its end is the guest's own wish to leave: the session
+	// is stopped, and is no crash.
+	Conn transport.Conn
+	// Circle names those who tell each other their events themselves, so that the host does
+	// not; "" for nobody.
+	Circle string
+	// Start is how it goes on to ready.
+	Start StartOptions
+}
+
+// Join makes a session for a guest and takes it towards ready. It returns as soon as there
+// is a session; settled gets its outcome, as that of Start, once. A guest whose name is
+// that of a plugin which the host has itself, or whose instance is there already, is refused.
+//
+// A guest that leaves is forgotten, and so is one that has failed, as soon as that is told:
+// only it can come again.
+func (h *Host) Join(ctx context.Context, g Guest) (session string, settled <-chan error, err error) {
+	if err := g.check(); err != nil {
+		return "", nil, err
+	}
+	who, loaded, err := h.begin(ctx, g.Manifest, begin{start: &g.Start, guest: &g})
+	if err != nil {
+		return "", nil, err
+	}
+	answer := make(chan error, 1)
+	who.self.tell(initialize{opts: g.Start, reply: answer, starts: true})
+	out := make(chan error, 1)
+	go func() {
+		_, err := h.outcome(context.Background(), who, loaded)
+		if err == nil {
+			_, err = h.outcome(context.Background(), who, answer)
+		}
+		out <- err
+	}()
+	return who.Session, out, nil
+}
+
+func (g Guest) check() error {
+	switch {
+	case g.Manifest == nil || g.Dialect == nil || g.Conn == nil:
+		return errors.New("a guest: expected a manifest, a dialect and a connection")
+	case g.Instance == "":
+		return fmt.Errorf("plugin %s: instance: expected one, for others of its name may come", g.Manifest.PluginName())
+	}
+	return nil
+}
+
+// guestKey is under which a guest's supervisor is kept: no plugin's name has a NUL in it.
+func guestKey(plugin, instance string) string { return plugin + "\x00" + instance }
+
+// key tells a plugin of the host's own, or one instance of a guest, from all others.
+func (h *handle) key() string {
+	if h.guest == nil {
+		return h.Plugin
+	}
+	return guestKey(h.Plugin, h.guest.Instance)
+}
+
+// instance is "" for a plugin of the host's own.
+func (h *handle) instance() string {
+	if h.guest == nil {
+		return ""
+	}
+	return h.guest.Instance
+}
+
+// circle is who tells each other their events; "" for nobody.
+func (h *handle) circle() string {
+	if h.guest == nil {
+		return ""
+	}
+	return h.guest.Circle
+}
+
+// openGuest makes the peer over the connection with which a guest came.
+func (s *session) openGuest() {
+	p := newPeer(s.host, s.h, s.dialect, s.h.guest.Conn)
+	go p.read()
+	s.onLinked(linked{link: p})
+}
+
+// onAbsent degrades what is offered while the peer cannot do it.
+func (s *session) onAbsent(m absent) {
+	if s.end != living || s.away == m.reason {
+		return
+	}
+	s.away = m.reason
+	switch {
+	case m.reason != "":
+		if s.phase == lifecycle.Degraded || lifecycle.Session.Can(s.phase, lifecycle.SessionDegraded) {
+			s.toDegraded(m.reason)
+			s.register(setOffers{owner: s.owner(), to: lifecycle.CapDegraded, reason: m.reason}, func() {})
+		}
+	case s.phase == lifecycle.Degraded:
+		s.register(setOffers{owner: s.owner(), to: lifecycle.CapReady}, s.recover)
+	}
+}
+
+// recover takes a session back to ready that lacks nothing any more.
+func (s *session) recover() {
+	if s.away != "" || !s.met || !lifecycle.Session.Can(s.phase, lifecycle.SessionRecovered) {
+		return
+	}
+	if s.enter(lifecycle.Ready, "") {
+		s.say(protocol.Moment{What: protocol.MomentRecovered})
+	}
+}
+
+// toDegraded says why a session is degraded, if it is not so already.
+func (s *session) toDegraded(reason string) {
+	if s.phase != lifecycle.Degraded && s.enter(lifecycle.Degraded, reason) {
+		s.say(protocol.Moment{What: protocol.MomentDegraded, Reason: reason})
+	}
+}
+
+// absent tells that the peer cannot do what it offers, and why; "" that it can again.
+type absent struct{ reason string }
+
+// Hears tells whether any plugin outside a circle would hear an event, so that one that
+// nobody hears need not be made.
+func (h *Host) Hears(key, circle string) bool {
+	return slices.ContainsFunc(h.audience(protocol.Call{Key: key}), func(who *handle) bool {
+		return circle == "" || who.circle() != circle
+	})
+}
+
+// Wants tells whether anybody listens to a kind of events.
+func (h *Host) Wants(k Kind) bool { return h.wants(k) }
