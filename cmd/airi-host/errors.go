@@ -43,8 +43,11 @@ type pluginError struct {
 }
 
 func (e *pluginError) Error() string {
-	if e.peer.Message == "" {
+	switch {
+	case e.peer.Message == "":
 		return e.what + " failed and gave no reason"
+	case strings.HasPrefix(e.peer.Message, e.what+": "): // the host has said so
+		return e.peer.Message
 	}
 	return e.what + ": " + e.peer.Message
 }

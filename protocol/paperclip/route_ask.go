@@ -78,13 +78,14 @@ func (r *route) text(data []byte) []byte {
 }
 
 // room is what its owner may write. A write to a route of text takes along what was kept of
-// a character.
+// a character, whose room has been given back: the worker may count so much more for each
+// byte.
 func (r *route) room() protocol.Room {
 	kept := 0
 	if !wordsOf[r.wire].isBase64 {
 		kept = utf8.UTFMax - 1
 	}
-	return protocol.Room{Write: max(1, r.limits.Write-kept), Writes: r.limits.Writes, Bytes: max(1, r.limits.Unanswered-kept)}
+	return protocol.Room{Write: max(1, r.limits.Write-kept), Writes: r.limits.Writes, Bytes: max(1, r.limits.Unanswered/(1+kept))}
 }
 
 // stopRoute asks the worker to end the program of a route.
