@@ -85,6 +85,22 @@ func TestServer_tellsWhoseATokenIs(t *testing.T) {
 	require.Equal(t, "3", second.Extension.Version)
 }
 
+// A token that was shown in the request for the websocket is as good as one in a frame.
+func TestServer_takesWhoHasShownAToken(t *testing.T) {
+	r := newRig(t, Options{Verify: tokens})
+	r.conns["a"], r.names[1] = 1, "a"
+	r.step(Opened{Conn: 1, Peer: "peer-a", Known: true, Credential: "1"})
+	require.Equal(t, []string{`module:authenticated {"authenticated":true}` + ourSource, `registry:modules:sync {"modules":[]}` + ourSource}, r.told["a"])
+	require.Equal(t, []Effect{Authenticated{Conn: 1, Credential: "1"}}, r.facts)
+	r.say("a", byModule("m", "p", "1"))
+	r.wait(time.Minute / 2)
+	require.NotContains(t, r.last("a"), "CLOSE")
+	r.open("b")
+	r.say("b", event("module:authenticate", `{"token":"token-1"}`, ""))
+	r.say("b", byModule("m", "p", "1"))
+	require.Equal(t, "CLOSE 4001 replaced by a newer connection of the same identity", r.last("a"), "both have one credential")
+}
+
 func TestServer_theNewestHasAPeerID(t *testing.T) {
 	r := newRig(t, Options{})
 	choose := func(name, id string) {

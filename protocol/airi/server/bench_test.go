@@ -11,7 +11,7 @@ func crowded(peers int) *Server {
 	s := New(Options{})
 	for i := range peers {
 		c := Conn(i + 1)
-		s.Step(protocolNow, Opened{c, fmt.Sprint("peer-", i)})
+		s.Step(protocolNow, Opened{Conn: c, Peer: fmt.Sprint("peer-", i)})
 		s.Step(protocolNow, Receive(c, []byte(byExtension(fmt.Sprint("module-", i), "plugin", fmt.Sprint("instance-", i)))))
 	}
 	return s
@@ -45,7 +45,7 @@ func BenchmarkServer_join(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		c := Conn(1000 + i)
-		s.Step(protocolNow, Opened{c, "peer"})
+		s.Step(protocolNow, Opened{Conn: c, Peer: "peer"})
 		s.Step(protocolNow, Receive(c, announce))
 		s.Step(protocolNow, Ended{Conn: c})
 	}

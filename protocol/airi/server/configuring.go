@@ -110,11 +110,15 @@ func (s *Server) configure(in Configure) {
 	s.send(m.conn, "module:configure", append(append([]byte(`{"config":`), config...), '}'), nil)
 }
 
-// tell puts a session's identity before what is said of it.
+// tell puts a session's identity before what is said of it, unless it is Bare.
 func (s *Server) tell(in Tell) {
 	m := s.sessions[in.Session]
 	if m == nil || m.conn == nil && !in.Everyone {
 		s.add(Dropped{Reason: DroppedUnknown})
+		return
+	}
+	if in.Bare {
+		s.tellIt(m, in, in.Data)
 		return
 	}
 	data := append([]byte(`{"identity":`), m.Identity.Raw...)
@@ -125,7 +129,10 @@ func (s *Server) tell(in Tell) {
 		data = append(protocol.AppendText(append(data, ','), string(key)), ':')
 		data = append(data, value...)
 	})
-	data = append(data, '}')
+	s.tellIt(m, in, append(data, '}'))
+}
+
+func (s *Server) tellIt(m *module, in Tell, data []byte) {
 	if in.Everyone {
 		s.broadcast(nil, in.Type, data, nil, nil)
 		return

@@ -18,6 +18,10 @@ type Input interface{ input() }
 type Opened struct {
 	Conn Conn
 	Peer string
+	// Known tells that it has shown a token already, in the request for the websocket;
+	// Credential is then what Verify made of that. Nothing is waited for.
+	Known      bool
+	Credential string
 }
 
 // Received is a text frame, or a binary one, that a connection sent: what [Decode] made of
@@ -65,6 +69,8 @@ type Tell struct {
 	// Data is an object, before whose members the session's identity is put.
 	Data     json.RawMessage
 	Everyone bool
+	// Bare leaves the identity out.
+	Bare bool
 }
 
 // Configure hands a configuration to a session's peer, as module:configure; nil is {}.

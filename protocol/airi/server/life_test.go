@@ -93,6 +93,8 @@ func TestServer_saysWhatTheHostSays(t *testing.T) {
 	status := `module:status {"identity":` + id + `,"phase":"ready"}` + ourSource
 	require.Equal(t, map[string][]string{"a": {status}, "b": {status}},
 		said(Tell{Session: 1, Type: "module:status", Data: json.RawMessage(`{"phase":"ready"}`), Everyone: true}))
+	require.Equal(t, map[string][]string{"a": {`x:y {"identity":1}` + ourSource}},
+		said(Tell{Session: 1, Type: "x:y", Data: json.RawMessage(`{"identity":1}`), Bare: true}))
 	require.Equal(t, map[string][]string{"a": {`module:configure {"config":{"k":1}}` + ourSource}}, said(Configure{1, json.RawMessage(`{"k":1}`)}))
 	require.Equal(t, map[string][]string{"a": {`module:configure {"config":{}}` + ourSource}}, said(Configure{1, nil}))
 	require.Equal(t, map[string][]string{"b": {`x:y {"n":1}` + ourSource}},

@@ -66,7 +66,7 @@ func TestServer_joinsAreNotQuadratic(t *testing.T) {
 		}
 	}
 	for i := range peers {
-		count(s.Step(protocolNow, Opened{Conn(i + 1), fmt.Sprint("peer-", i)}))
+		count(s.Step(protocolNow, Opened{Conn: Conn(i + 1), Peer: fmt.Sprint("peer-", i)}))
 	}
 	for i := range peers {
 		frame := byModule(fmt.Sprint("module-", i), "a-plugin-of-some-length", fmt.Sprint("instance-", i))

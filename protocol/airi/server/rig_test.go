@@ -40,7 +40,7 @@ func newRig(t *testing.T, o Options) *rig {
 func (r *rig) open(name string) {
 	c := Conn(len(r.names) + 1)
 	r.conns[name], r.names[c] = c, name
-	r.step(Opened{c, "peer-" + name})
+	r.step(Opened{Conn: c, Peer: "peer-" + name})
 }
 
 func (r *rig) say(name, frame string) { r.step(Receive(r.conns[name], []byte(frame))) }

@@ -284,8 +284,8 @@ func TestServer_keepsTheBytesOfWhatItPassesOn(t *testing.T) {
 		`{"type":"x:y","data":{"constructor":1},"json":null}`:                             `{"json":{"type":"x:y","data":{"constructor":1},"json":null}}`,
 	} {
 		s := New(Options{})
-		s.Step(protocolNow, Opened{1, "p1"})
-		s.Step(protocolNow, Opened{2, "p2"})
+		s.Step(protocolNow, Opened{Conn: 1, Peer: "p1"})
+		s.Step(protocolNow, Opened{Conn: 2, Peer: "p2"})
 		effects := s.Step(protocolNow, Receive(1, []byte(sent)))
 		require.Equal(t, Send{[]Conn{2}, []byte(want)}, effects[0])
 		require.IsType(t, Routed{}, effects[1])

@@ -150,7 +150,8 @@ func (s *Server) fired(t Timer) {
 	}
 }
 
-// open takes a connection. Without tokens it is told at once that it may speak.
+// open takes a connection. Without tokens, or with one that it has shown, it is told at
+// once that it may speak.
 func (s *Server) open(in Opened) {
 	if s.conns[in.Conn] != nil {
 		return
@@ -166,14 +167,14 @@ func (s *Server) open(in Opened) {
 		s.beating = true
 		s.set(Timer{Kind: TimerBeat}, s.o.check())
 	}
-	if s.o.Verify != nil {
+	if s.o.Verify != nil && !in.Known {
 		s.set(Timer{Kind: TimerAuthentication, Conn: c.id}, s.o.Authentication)
 		return
 	}
-	c.authenticated = true
+	c.authenticated, c.credential = true, in.Credential
 	s.send(c, "module:authenticated", []byte(`{"authenticated":true}`), nil)
 	s.sendList(c, nil)
-	s.add(Authenticated{Conn: c.id})
+	s.add(Authenticated{Conn: c.id, Credential: in.Credential})
 }
 
 // receive takes a frame. Everything that is one is a sign of life.

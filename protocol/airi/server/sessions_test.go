@@ -306,7 +306,7 @@ func TestServer_timersThatNobodyWaitsForChangeNothing(t *testing.T) {
 		require.Empty(t, r.step(Fired{timer}), "%+v", timer)
 	}
 	require.Empty(t, r.told)
-	r.step(Opened{1, "again"})
+	r.step(Opened{Conn: 1, Peer: "again"})
 	r.step(Receive(9, []byte(`x`)))
 	r.step(Ended{Conn: 9})
 	require.Empty(t, r.told)
