@@ -36,12 +36,11 @@ type call struct {
 func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
 	key := in.Call.Key
 	switch {
-	case key == "" || strings.HasPrefix(key, ReservedPrefix) && key != validateTag:
+	case key == "" || isReservedEvent(key) && key != validateTag:
 		return append(out, protocol.Complete{ID: in.ID, Err: d.settings.Fault(protocol.CodeNotFound,
 			fmt.Sprintf("expected the tag of one of its invoke handlers, got %q", clip(key)))})
 	case len(d.calls) >= d.settings.Pending():
-		return append(out, protocol.Complete{ID: in.ID, Err: d.settings.Fault(protocol.CodeOverloaded,
-			fmt.Sprintf("%d calls are in flight, the limit: call %s again later", d.settings.Pending(), clip(key)))})
+		return append(out, protocol.Complete{ID: in.ID, Err: overloaded(d.settings, key)})
 	}
 	d.begun++
 	c := &call{id: in.ID, tag: key, order: d.begun, follows: in.Follows, feeds: in.Feeds, cause: in.Call.AsCause(), trace: in.Call.Trace}
@@ -52,6 +51,11 @@ func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Ef
 	return d.send(sendFrame(key, d.tell(c), in.Call.Input), out)
 }
 
+// overloaded is why one call more is not made.
+func overloaded(s protocol.Settings, key string) error {
+	return s.Fault(protocol.CodeOverloaded, fmt.Sprintf("%d calls are in flight, the limit: call %s again later", s.Pending(), clip(key)))
+}
+
 // tell returns the id under which the module knows a call, or is about to.
 func (d *driver) tell(c *call) json.RawMessage {
 	if c.number == 0 {
@@ -59,7 +63,7 @@ func (d *driver) tell(c *call) json.RawMessage {
 		c.number = d.last
 		d.numbers[c.number] = c
 	}
-	return invokeID(c.number)
+	return d.invokeID(c.number)
 }
 
 // feed passes on one item of a request stream. Nothing comes of one whose call is
@@ -122,7 +126,7 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 	if in.Reason != "" {
 		reason = appendString(nil, in.Reason)
 	}
-	return d.send(abortFrame(c.tag, invokeID(c.number), reason), out)
+	return d.send(abortFrame(c.tag, d.invokeID(c.number), reason), out)
 }
 
 // answered takes an answer of the module to a call or step of the host. As in
@@ -195,7 +199,7 @@ func (d *driver) item(c *call, item json.RawMessage, out []protocol.Effect) []pr
 	why := fmt.Sprintf("%s answers with a stream of more than the %d items or %d bytes (%d in all calls) that are collected: follow it",
 		clip(c.tag), most.Items, most.Bytes, most.Total)
 	out = append(out, protocol.Complete{ID: c.id, Err: d.settings.Fault(protocol.CodeOverloaded, why)})
-	return d.send(abortFrame(c.tag, invokeID(c.number), appendString(nil, "nobody follows the stream")), out)
+	return d.send(abortFrame(c.tag, d.invokeID(c.number), appendString(nil, "nobody follows the stream")), out)
 }
 
 // streamed is the result of a call whose response stream has ended.
@@ -229,13 +233,13 @@ func (d *driver) forget(c *call) {
 
 // numberOf reads an invokeId of ours; known tells that we did give it out.
 func (d *driver) numberOf(id string) (n uint64, known bool) {
-	digits, ours := strings.CutPrefix(id, idPrefix)
+	digits, ours := strings.CutPrefix(id, d.far.prefix)
 	n, err := strconv.ParseUint(digits, 10, 64)
 	return n, ours && err == nil && n > 0 && n <= d.last
 }
 
-func invokeID(n uint64) json.RawMessage {
-	return appendString(nil, idPrefix+strconv.FormatUint(n, 10))
+func (d *driver) invokeID(n uint64) json.RawMessage {
+	return appendString(nil, d.far.prefix+strconv.FormatUint(n, 10))
 }
 
 // close ends everything that is in flight, in the order in which it began, and
@@ -245,12 +249,21 @@ func (d *driver) close(in protocol.Closed, out []protocol.Effect) []protocol.Eff
 	if d.running.step != "" {
 		out = append(out, protocol.Ran{Step: d.running.step, Err: d.settings.Lost(string(d.running.step), in.Err)})
 	}
+	out = d.lose(in.Err, out)
+	*d = driver{settings: d.settings, closed: true}
+	return out
+}
+
+// lose ends all calls, both ways, since the module cannot be reached any more.
+func (d *driver) lose(cause error, out []protocol.Effect) []protocol.Effect {
 	for _, c := range slices.SortedFunc(maps.Values(d.calls), func(a, b *call) int { return cmp.Compare(a.order, b.order) }) {
-		out = append(out, protocol.Complete{ID: c.id, Err: d.settings.Lost("the call of "+clip(c.tag), in.Err)})
+		d.forget(c)
+		out = append(out, protocol.Complete{ID: c.id, Err: d.settings.Lost("the call of "+clip(c.tag), cause)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.requests)) {
+		d.forgetRequest(id)
 		out = append(out, protocol.Abandon{ID: id})
 	}
-	*d = driver{settings: d.settings, closed: true}
+	d.latest, d.spent = answered{}, spent{}
 	return out
 }

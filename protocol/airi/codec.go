@@ -69,7 +69,7 @@ func (codec) Decode(record []byte) ([]protocol.Message, error) {
 		}
 		return nil, unreadable("expected a JSON object", record)
 	}
-	f, err := readFrame(record)
+	f, _, err := readFrame(record)
 	if err != nil {
 		return nil, unreadable(err.Error(), record)
 	}
@@ -99,7 +99,7 @@ func fault(record []byte) string {
 }
 
 func isFrame(record []byte) bool {
-	_, err := readFrame(record)
+	_, _, err := readFrame(record)
 	return err == nil
 }
 
@@ -111,18 +111,21 @@ type envelope struct {
 	opens, within                []byte // of the same, by the bridge
 }
 
-func readFrame(record []byte) (Frame, error) {
+// readFrame reads a frame, and tells whether it has the newer form.
+func readFrame(record []byte) (f Frame, newer bool, err error) {
 	var e envelope
 	if err := readObject(record, e.outer); err != nil {
-		return Frame{}, err
+		return Frame{}, false, err
 	}
 	switch {
 	case e.typ != nil && e.inner != nil:
-		return Frame{}, errors.New(`expected "type" or "eventa", got both`)
+		return Frame{}, false, errors.New(`expected "type" or "eventa", got both`)
 	case e.inner != nil:
-		return e.newer()
+		f, err = e.newer()
+		return f, true, err
 	default:
-		return e.older()
+		f, err = e.older()
+		return f, false, err
 	}
 }
 
@@ -212,15 +215,24 @@ func (e *envelope) frame(id, delivery string) Frame {
 // Encode writes a [Frame] in the form of 1.0.0-alpha.14.
 func (codec) Encode(dst []byte, m protocol.Message) ([]byte, error) {
 	f, ok := m.(Frame)
-	switch {
-	case !ok:
+	if !ok {
 		return dst, fmt.Errorf("expected an airi.Frame to write, got %T", m)
-	case f.ID == "":
-		return dst, errors.New("expected a frame with an event id, got none")
-	case f.Body != nil && !valid(f.Body):
-		return dst, fmt.Errorf("event %s: expected JSON as its payload, got: %s", clip(f.ID), excerpt(f.Body))
+	}
+	if err := writable(f); err != nil {
+		return dst, err
 	}
 	return appendFrame(dst, f), nil
+}
+
+// writable tells what keeps a frame from being written.
+func writable(f Frame) error {
+	switch {
+	case f.ID == "":
+		return errors.New("expected a frame with an event id, got none")
+	case f.Body != nil && !valid(f.Body):
+		return fmt.Errorf("event %s: expected JSON as its payload, got: %s", clip(f.ID), excerpt(f.Body))
+	}
+	return nil
 }
 
 func appendFrame(dst []byte, f Frame) []byte {
@@ -231,7 +243,13 @@ func appendFrame(dst []byte, f Frame) []byte {
 	}
 	dst = append(dst, `"type":`...)
 	dst = appendString(dst, f.ID)
-	dst = append(dst, `,"payload":{"id":`...)
+	dst = append(dst, `,"payload":`...)
+	return append(appendEvent(dst, f), '}')
+}
+
+// appendEvent writes what is inside of either outer form.
+func appendEvent(dst []byte, f Frame) []byte {
+	dst = append(dst, `{"id":`...)
 	dst = appendString(dst, f.ID)
 	dst = append(dst, `,"type":"event","_flowDirection":"outbound"`...)
 	if f.InvokeType != nil {
@@ -250,7 +268,7 @@ func appendFrame(dst []byte, f Frame) []byte {
 		dst = append(dst, `,"body":`...)
 		dst = appendBody(dst, f.Body)
 	}
-	return append(dst, "}}"...)
+	return append(dst, '}')
 }
 
 // appendBody keeps the payload's bytes, unless they hold a line end: the record

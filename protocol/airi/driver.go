@@ -70,9 +70,19 @@ func (c Collecting) withDefaults() Collecting {
 // answers for the host from those that stay inside the module.
 const idPrefix = "airi-host-"
 
+// far is how the far end of a connection is reached.
+type far struct {
+	// prefix starts the invokeIds of the host's calls.
+	prefix string
+	// alone tells that no bridge stands before the module: nothing marks what opens a
+	// call, nor what its caller listens to.
+	alone bool
+}
+
 // driver is the host's end of one connection to one module.
 type driver struct {
 	settings protocol.Settings
+	far      far
 
 	// last numbers the host's calls and steps as they go out; it becomes their
 	// invokeIds. An id up to it that nobody waits for belongs to a call that is over.
@@ -98,12 +108,15 @@ type driver struct {
 	callers     map[caller]protocol.RequestID
 	lastRequest protocol.RequestID
 	latest      answered
+	// spent are calls that were over before their request streams, at a module alone.
+	spent spent
 
 	// offers are the tags that are offered now.
 	offers map[string]struct{}
 
-	// sent numbers the frames.
-	sent uint64
+	// sent numbers the frames, deliveries stands before the number.
+	sent       uint64
+	deliveries string
 	// closed is set by the end of the connection.
 	closed bool
 }
@@ -111,8 +124,14 @@ type driver struct {
 var _ protocol.Driver = (*driver)(nil)
 
 func newDriver(s protocol.Settings, c Collecting) *driver {
+	return newDriverTo(far{prefix: idPrefix}, s, c)
+}
+
+func newDriverTo(f far, s protocol.Settings, c Collecting) *driver {
 	return &driver{
 		settings:   s,
+		far:        f,
+		deliveries: f.prefix,
 		collecting: c.withDefaults(),
 		calls:      make(map[protocol.CallID]*call),
 		numbers:    make(map[uint64]*call),
@@ -165,6 +184,11 @@ func (d *driver) received(in protocol.Received, out []protocol.Effect) []protoco
 	if strings.HasPrefix(f.ID, ReservedPrefix) {
 		return d.control(f, out)
 	}
+	return d.event(f, out)
+}
+
+// event takes an event of the module's own, which may be a step of an invoke.
+func (d *driver) event(f Frame, out []protocol.Effect) []protocol.Effect {
 	s := readStep(f)
 	switch s.kind {
 	case noStep:
@@ -204,6 +228,6 @@ func (d *driver) emit(in protocol.Emit, out []protocol.Effect) []protocol.Effect
 // send numbers a frame and lets it go.
 func (d *driver) send(f Frame, out []protocol.Effect) []protocol.Effect {
 	d.sent++
-	f.Delivery = idPrefix + strconv.FormatUint(d.sent, 10)
+	f.Delivery = d.deliveries + strconv.FormatUint(d.sent, 10)
 	return append(out, protocol.Send{Message: f})
 }

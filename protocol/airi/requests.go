@@ -17,8 +17,9 @@ type request struct {
 	rawID json.RawMessage
 	// follows tells that the module takes a stream for an answer.
 	follows bool
-	// feeds tells that its request stream is open.
-	feeds bool
+	// feeds tells that its request stream is open, reported that an item of the answer's
+	// was sent.
+	feeds, reported bool
 	// size is how many bytes it carries.
 	size int
 }
@@ -40,32 +41,48 @@ func (d *driver) asked(s step, eventID string, out []protocol.Effect) []protocol
 	from := caller{tag: s.tag, id: s.idText}
 	id, known := d.callers[from]
 	part := s.kind != stepSend || s.chunk
+	opens := !part || s.opens != ""
+	if part && !known && d.far.alone {
+		opens = !d.spent.part(from, s.kind != stepSend)
+	}
 	switch {
 	case len(s.tag) > MaxName || len(s.id) > MaxName:
 		return append(out, protocol.Drop(DroppedName, eventID))
-	case known && (!part || s.opens != ""):
+	case known && opens:
 		return append(out, protocol.Drop(DroppedDuplicate, s.tag+" "+s.idText))
 	case known:
 		return d.fed(id, s, eventID, out)
-	case part && s.opens == "":
+	case !opens:
 		return append(out, protocol.Drop(DroppedUnknown, eventID))
-	case strings.HasPrefix(s.tag, functionPrefix):
-		return d.refuse(s, protocol.CodeNotFound, clip(s.tag)+
-			" is a function that was an argument of a call: it can be called in its own module only, since functions do not travel to other plugins", out)
-	case len(d.requests) >= d.settings.Pending():
-		return d.refuse(s, protocol.CodeOverloaded, fmt.Sprintf(
-			"%d calls by this plugin are in flight, the limit: call %s again later", d.settings.Pending(), clip(s.tag)), out)
-	case d.asking > 0 && d.asking+len(s.content) > protocol.MaxAsked:
-		return d.refuse(s, protocol.CodeOverloaded, fmt.Sprintf(
-			"calls with %d bytes by this plugin are in flight, the limit is %d: call %s again later", d.asking, protocol.MaxAsked, clip(s.tag)), out)
+	}
+	if code, why := d.refusal(s); code != "" {
+		if s.kind == stepSend && part && d.far.alone {
+			d.spent.add(from, d.settings.Pending())
+		}
+		return d.refuse(s, code, why, out)
 	}
 	return d.serve(from, s, part, eventID, out)
 }
 
+// refusal is why a request is answered at once, without anybody being asked.
+func (d *driver) refusal(s step) (code protocol.Code, why string) {
+	switch {
+	case strings.HasPrefix(s.tag, functionPrefix):
+		return protocol.CodeNotFound, clip(s.tag) +
+			" is a function that was an argument of a call: it can be called in its own module only, since functions do not travel to other plugins"
+	case len(d.requests) >= d.settings.Pending():
+		return protocol.CodeOverloaded, fmt.Sprintf(
+			"%d calls by this plugin are in flight, the limit: call %s again later", d.settings.Pending(), clip(s.tag))
+	case d.asking > 0 && d.asking+len(s.content) > protocol.MaxAsked:
+		return protocol.CodeOverloaded, fmt.Sprintf(
+			"calls with %d bytes by this plugin are in flight, the limit is %d: call %s again later", d.asking, protocol.MaxAsked, clip(s.tag))
+	}
+	return "", ""
+}
+
 func (d *driver) serve(from caller, s step, feeds bool, eventID string, out []protocol.Effect) []protocol.Effect {
-	d.lastRequest++
-	id := d.lastRequest
-	r := &request{caller: from, rawID: s.id, follows: s.opens == OpensStream, feeds: feeds}
+	id := d.nextRequest()
+	r := &request{caller: from, rawID: s.id, follows: d.follows(s), feeds: feeds}
 	if !feeds { // else the call has room of its own for what it is fed
 		r.size = len(s.content)
 	}
@@ -84,11 +101,19 @@ func (d *driver) serve(from caller, s step, feeds bool, eventID string, out []pr
 	return append(out, e)
 }
 
+func (d *driver) nextRequest() protocol.RequestID {
+	d.lastRequest++
+	return d.lastRequest
+}
+
 // within tells of a request for the sake of which of the host's calls the module makes
 // it: in that one's scope.
 func (d *driver) within(s step, c protocol.Call) protocol.Call {
 	n, known := d.numberOf(s.within)
 	if !known {
+		if d.far.alone {
+			c.Cause = protocol.CauseUntold
+		}
 		return c
 	}
 	if one := d.numbers[n]; one != nil {
@@ -140,6 +165,7 @@ func (d *driver) report(in protocol.Report, out []protocol.Effect) []protocol.Ef
 	if r == nil || !r.follows {
 		return out
 	}
+	r.reported = true
 	return d.send(answerItemFrame(r.caller.tag, r.rawID, in.Item), out)
 }
 
@@ -154,6 +180,9 @@ func (d *driver) reply(in protocol.Reply, out []protocol.Effect) []protocol.Effe
 		r, d.latest = d.latest.request, answered{}
 	default:
 		return out
+	}
+	if d.far.alone {
+		return d.answerAlone(r, in, out)
 	}
 	return d.send(r.answer(in), out)
 }
@@ -180,6 +209,9 @@ func isNothing(result json.RawMessage) bool {
 func (d *driver) forgetRequest(id protocol.RequestID) {
 	r := d.requests[id]
 	d.asking -= r.size
+	if r.feeds && d.far.alone {
+		d.spent.add(r.caller, d.settings.Pending())
+	}
 	delete(d.callers, r.caller)
 	delete(d.requests, id)
 }

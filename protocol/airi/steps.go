@@ -23,18 +23,26 @@ type running struct {
 }
 
 func (d *driver) run(in protocol.Run, out []protocol.Effect) []protocol.Effect {
-	_, exists := wordless[in.Step]
-	switch {
-	case !exists:
-		return append(out, protocol.Ran{Step: in.Step, Err: d.settings.Fault(protocol.CodeInvalid,
-			fmt.Sprintf("expected one of the steps load, init, setup and stop, got %q", string(in.Step)))})
-	case d.running.step != "":
-		return append(out, protocol.Ran{Step: in.Step, Err: d.settings.Fault(protocol.CodeInvalid,
-			fmt.Sprintf("step %s was asked for while %s runs; a module passes through one step at a time", in.Step, d.running.step))})
+	if err := stepFault(d.settings, d.running.step, in.Step); err != nil {
+		return append(out, protocol.Ran{Step: in.Step, Err: err})
 	}
 	d.last++
 	d.running = running{step: in.Step, number: d.last}
-	return d.send(sendFrame(ControlPrefix+string(in.Step), invokeID(d.last), in.Params), out)
+	return d.send(sendFrame(ControlPrefix+string(in.Step), d.invokeID(d.last), in.Params), out)
+}
+
+// stepFault is why a step is not run while another one runs, or none.
+func stepFault(s protocol.Settings, runs, asked protocol.Step) error {
+	_, exists := wordless[asked]
+	switch {
+	case !exists:
+		return s.Fault(protocol.CodeInvalid,
+			fmt.Sprintf("expected one of the steps load, init, setup and stop, got %q", string(asked)))
+	case runs != "":
+		return s.Fault(protocol.CodeInvalid,
+			fmt.Sprintf("step %s was asked for while %s runs; a module passes through one step at a time", asked, runs))
+	}
+	return nil
 }
 
 // ran takes the module's answer to the step that runs.

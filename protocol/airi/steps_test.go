@@ -13,7 +13,7 @@ var allSteps = []protocol.Step{protocol.StepLoad, protocol.StepInit, protocol.St
 func TestDriver_runsOneStepAfterTheOther(t *testing.T) {
 	r := newRig(t, protocol.Settings{})
 	for i, s := range allSteps {
-		id := string(invokeID(uint64(i + 1)))
+		id := string(r.d.invokeID(uint64(i + 1)))
 		require.Equal(t, []string{"send airi-host:bridge:" + string(s) + `-send {"invokeId":` + id + `,"content":{"x":1}}`},
 			r.step(protocol.Run{Step: s, Params: raw(`{"x":1}`)}))
 		require.Equal(t, []string{"ran " + string(s) + " ok"},

@@ -1,0 +1,88 @@
+package airi
+
+import (
+	"encoding/json"
+
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// Remote is the dialect of a module that is reached over a websocket instead of behind the
+// bridge: its frames of Eventa's, and [Note]s of what it says on the websocket besides. It
+// is one session's; a connection lost or replaced is told by notes, and the driver lives on.
+type Remote struct {
+	// Session numbers the session among those of the host, and is in the invokeIds of the
+	// host's calls, so that two modules on one websocket cannot meet.
+	Session uint64
+	// Negotiates tells that the module asked for compatibility: it says itself when it is
+	// prepared, configured and ready. Another one is ready when it is announced.
+	Negotiates bool
+	// Collecting bounds what is collected of streams; nil means the defaults.
+	Collecting func() Collecting
+}
+
+var (
+	_ protocol.Dialect    = Remote{}
+	_ protocol.Streaming  = Remote{}
+	_ protocol.Validating = Remote{}
+	_ protocol.Heeding    = Remote{}
+	_ protocol.Untelling  = Remote{}
+)
+
+// Name is "airi".
+func (Remote) Name() string { return Dialect{}.Name() }
+
+// Streams says that Eventa knows request streams.
+func (Remote) Streams() {}
+
+// Untold tells that nobody marks which of the host's calls a module serves when it makes
+// one of its own.
+func (Remote) Untold() {}
+
+// Codec returns the codec of the link's records: frames of Eventa's in either outer form,
+// and notes, which are messages of type [Note].
+func (Remote) Codec() protocol.Codec { return remoteCodec{} }
+
+// NewDriver returns the host's end of the link to one module.
+func (d Remote) NewDriver(s protocol.Settings) protocol.Driver {
+	var c Collecting
+	if d.Collecting != nil {
+		c = d.Collecting()
+	}
+	return newRemote(d, s, c)
+}
+
+// Narrate returns what the reference host emits at a moment. The driver tells the module
+// what of it is not the module's own to say.
+func (Remote) Narrate(m protocol.Moment) []protocol.Event { return narrate(m) }
+
+// Validation asks with the payload of module:configuration:validate:request.
+func (Remote) Validation(self protocol.Module, c protocol.Config) protocol.Call {
+	return Dialect{}.Validation(self, c)
+}
+
+// Validated reads the payload of module:configuration:validate:response.
+func (Remote) Validated(result json.RawMessage, err error) (protocol.Validation, error) {
+	return Dialect{}.Validated(result, err)
+}
+
+// Wants reads module:status:change, and module:configuration:needed as a change to that
+// phase, where the module itself said it.
+func (Remote) Wants(e protocol.Event) (w protocol.Wanted, ok bool) {
+	if _, others := e.Payload.(othersWords); others {
+		return w, false
+	}
+	if e.Name != eventConfigNeeded {
+		return Dialect{}.Wants(e)
+	}
+	payload, err := e.JSON()
+	if err != nil || !valid(payload) {
+		return w, false
+	}
+	return protocol.Wanted{Phase: phaseConfigNeeded, Reason: reasonOf(payload)}, true
+}
+
+// othersWords is the payload of an event about a module that the module did not say.
+type othersWords json.RawMessage
+
+// MarshalJSON is the payload as it came.
+func (w othersWords) MarshalJSON() ([]byte, error) { return json.RawMessage(w).MarshalJSON() }
