@@ -39,6 +39,8 @@ func (r *remote) invoke(now time.Time, in protocol.Invoke, out []protocol.Effect
 			"plugin %s has no connection for now (%s): call %s again later", r.settings.Plugin, clip(*r.away), clip(key)))})
 	case key == validateTag:
 		return r.validate(in, out)
+	case isEvent && in.Call.Caller == r.settings.Plugin: // it is never told what it said itself
+		return append(out, protocol.Complete{ID: in.ID, Result: null})
 	case isEvent:
 		return r.deliver(name, in, out)
 	}
