@@ -124,11 +124,26 @@ func (r *Route) Read(b []byte) (int, error) {
 			<-r.chunks.wake
 		}
 	}
-	n := copy(b, r.rest)
-	if r.rest = r.rest[n:]; len(r.rest) == 0 {
+	return r.fill(b), nil
+}
+
+// fill gives what is there, as far as it fits: a terminal's chunks are small, and whoever
+// takes them one by one is slower than a program that says a lot.
+func (r *Route) fill(b []byte) (n int) {
+	for {
+		part := copy(b[n:], r.rest)
+		n += part
+		if r.rest = r.rest[part:]; len(r.rest) > 0 {
+			return n
+		}
 		r.rest = nil // its memory is the chunk's
+		if n == len(b) {
+			return n
+		}
+		if r.rest, _, _, _ = r.chunks.take(); len(r.rest) == 0 {
+			return n // the end, if that is it, is told by the next read
+		}
 	}
-	return n, nil
 }
 
 func (r *Route) hasOwner() bool {

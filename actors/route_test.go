@@ -79,9 +79,9 @@ func TestRoute_fromOpenToExit(t *testing.T) {
 		require.Equal(t, "far plugin-session-0", r.Plugin()+" "+r.Session())
 		f.says("chunk 1 early")
 		require.Equal(t, "early", nextOf(t, r))
-		f.says("chunk 1 a", "chunk 1 b")
+		f.says("chunk 1 a")
 		require.Equal(t, "a", nextOf(t, r))
-		f.says("exit 1 3", "chunk 1 c")
+		f.says("chunk 1 b", "exit 1 3", "chunk 1 c")
 		wantExit(t, r, protocol.Exit{Code: 3, HasCode: true})
 		require.Equal(t, lifecycle.RouteClosing, r.Phase())
 		_, err := r.Write([]byte("x"))
@@ -164,8 +164,9 @@ func TestRoute_closeIsOnceAndDropsWhatWasNotRead(t *testing.T) {
 	withRoutes(t, func(f *far) {
 		t := f.t
 		r := f.routeTo(1)
-		f.says("chunk 1 a", "chunk 1 b")
+		f.says("chunk 1 a")
 		require.Equal(t, "a", nextOf(t, r))
+		f.says("chunk 1 b")
 		blocked := f.routeTo(2)
 		got := make(chan error, 1)
 		go func() {
@@ -194,10 +195,10 @@ func TestRoute_keepsNothingOfWhatWasReadOrIsNotWanted(t *testing.T) {
 	withRoutes(t, func(f *far) {
 		t := f.t
 		r := f.routeTo(1)
-		f.says("chunk 1 abc", "chunk 1 d", "chunk 1 ef")
-		require.Equal(t, "abc", nextOf(t, r))
+		f.says("chunk 1 abc", "chunk 1 d")
+		require.Equal(t, "abcd", nextOf(t, r))
 		require.Nil(t, r.rest)
-		require.Equal(t, "d", nextOf(t, r))
+		f.says("chunk 1 ef")
 		_, err := r.Read(make([]byte, 1))
 		require.NoError(t, err)
 		require.Equal(t, "f", string(r.rest))
@@ -207,6 +208,25 @@ func TestRoute_keepsNothingOfWhatWasReadOrIsNotWanted(t *testing.T) {
 		require.ErrorIs(t, err, io.ErrClosedPipe)
 		require.Zero(t, n)
 		require.Nil(t, r.rest)
+	})
+}
+
+// A terminal's chunks are small: one read takes all of them that are there, and tells of the
+// end with the next one.
+func TestRoute_readsWhatIsThereAsFarAsItFits(t *testing.T) {
+	withRoutes(t, func(f *far) {
+		t := f.t
+		r := f.routeTo(1)
+		f.says("chunk 1 abc", "chunk 1 d", "chunk 1 efgh")
+		short := make([]byte, 6)
+		n, err := r.Read(short)
+		require.NoError(t, err)
+		require.Equal(t, "abcdef", string(short[:n]))
+		f.says("chunk 1 i", "exit 1 0", "chunk 1 j")
+		require.Equal(t, "ghij", nextOf(t, r))
+		f.hears("close 1")
+		_, err = r.Read(short)
+		require.ErrorIs(t, err, io.EOF)
 	})
 }
 
