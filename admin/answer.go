@@ -133,8 +133,11 @@ func (e *verboseError) Unwrap() error { return e.error }
 
 // about names the plugin in an error that does not: its own words seldom do.
 func about(plugin string, err error) error {
-	if err == nil || strings.Contains(err.Error(), "plugin "+plugin) {
+	switch {
+	case err == nil || strings.Contains(err.Error(), "plugin "+plugin):
 		return err
+	case err.Error() == "":
+		return fmt.Errorf("plugin %s failed and gave no reason%w", plugin, err)
 	}
 	return fmt.Errorf("plugin %s: %w", plugin, err)
 }

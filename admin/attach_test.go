@@ -99,8 +99,8 @@ func TestAttachment_tellsWhyItHasEnded(t *testing.T) {
 		text  string
 	}{
 		"the host's reason": {frame(frameError, []byte(`{"code":"overloaded","message":"too slow","plugin":"porter"}`)), "too slow"},
-		"no reason":         {nil, "the connection to the host: EOF"},
-		"half a frame":      {[]byte{frameData, 0, 0, 0, 9, 'x'}, "the connection to the host: unexpected EOF"},
+		"no reason":         {nil, "the host has ended without a word, or it has closed the connection, as it does where nobody takes what it sends for its api.answerTimeout: its log may tell"},
+		"half a frame":      {[]byte{frameData, 0, 0, 0, 9, 'x'}, "the host has ended without a word"},
 		"too long a frame":  {[]byte{frameData, 1, 0, 0, 0}, "the connection to the host: a frame is longer than a route's may be"},
 		"no exit":           {frame(frameExit, []byte(`[]`)), "json: cannot unmarshal"},
 	} {

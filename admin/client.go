@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/airi-host/airi-host/capability"
@@ -211,5 +212,19 @@ func lost(err error) error {
 	if own, ok := errors.AsType[*protocol.Error](err); ok {
 		return own
 	}
+	for _, gone := range [...]error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, gone) {
+			return &severedError{err}
+		}
+	}
 	return fmt.Errorf("the connection to the host: %w", err)
 }
+
+// severedError is the end of a connection of which the host has said nothing.
+type severedError struct{ why error }
+
+func (*severedError) Error() string {
+	return "the host has ended without a word, or it has closed the connection, as it does where nobody takes what it sends for its api.answerTimeout: its log may tell"
+}
+
+func (e *severedError) Unwrap() error { return e.why }

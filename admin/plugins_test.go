@@ -112,7 +112,7 @@ func TestServer_stopsStartsAndReloads(t *testing.T) {
 	require.Equal(t, protocol.CodeNotFound, protocol.CodeOf(err))
 }
 
-// A plugin's own words seldom name it: the answer does, once.
+// A plugin's own words seldom name it: the answer does, once. Where it has none, that is said.
 func TestServer_namesThePluginThatFails(t *testing.T) {
 	r := start(t, Options{})
 	words := &protocol.PeerError{Message: "init exploded", At: "init.mjs:2:9"}
@@ -126,6 +126,11 @@ func TestServer_namesThePluginThatFails(t *testing.T) {
 			require.Equal(t, "init.mjs:2:9", peer.At)
 		}
 	}
+	r.server.opts.Reload = func(context.Context, string, string) (actors.SessionInfo, error) {
+		return actors.SessionInfo{}, &protocol.PeerError{}
+	}
+	_, err := r.Command(t.Context(), Reload, "talker")
+	require.EqualError(t, err, "plugin talker failed and gave no reason")
 }
 
 func TestServer_isReadyWhenAllPluginsAre(t *testing.T) {

@@ -45,12 +45,15 @@ type pluginError struct {
 func (e *pluginError) Error() string {
 	switch {
 	case e.peer.Message == "":
-		return e.what + " failed and gave no reason"
-	case strings.HasPrefix(e.peer.Message, e.what+": "): // the host has said so
+		return e.what + noReason
+	case strings.HasPrefix(e.peer.Message, e.what+": "), e.peer.Message == e.what+noReason: // the host has said so
 		return e.peer.Message
 	}
 	return e.what + ": " + e.peer.Message
 }
+
+// noReason is said of a failure without words, as the host says it.
+const noReason = " failed and gave no reason"
 
 func (e *pluginError) Unwrap() error { return e.peer }
 
