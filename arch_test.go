@@ -154,6 +154,14 @@ var (
 			why: "the SDK over a websocket is the SDK and one more transport, and still not the host",
 		},
 		{
+			from: "gateway",
+			to: []string{
+				"actors", "capability", "lifecycle", "manifest", "protocol", "protocol/airi", "protocol/airi/server", "transport", "transport/websocket",
+			},
+			tests: []string{"plugin"},
+			why:   "it brings one ecosystem's peers to the host, and knows that ecosystem, a transport, and what everybody may ask of the host",
+		},
+		{
 			from:  "admin",
 			to:    []string{"actors", "lifecycle", "capability", "protocol"},
 			tests: []string{"manifest", "plugin"},

@@ -22,6 +22,8 @@ const (
 
 // life is where a module says it is.
 type life struct {
+	// announced tells that the first note of its announcement has come.
+	announced bool
 	// prepared and ready are what it has said since it was last announced, or given a
 	// configuration.
 	prepared, ready bool
@@ -58,7 +60,7 @@ func (r *remote) run(in protocol.Run, out []protocol.Effect) []protocol.Effect {
 
 // goOn ends the step that runs, where it waits for nothing more.
 func (r *remote) goOn(out []protocol.Effect) []protocol.Effect {
-	waits := r.negotiates && (r.running == protocol.StepInit && !r.life.prepared || r.running == protocol.StepSetup && !r.life.ready)
+	waits := !r.life.announced && r.running != protocol.StepStop || r.negotiates && (r.running == protocol.StepInit && !r.life.prepared || r.running == protocol.StepSetup && !r.life.ready)
 	failure := r.life.failure
 	switch {
 	case r.running == "" || waits && failure == nil:

@@ -91,7 +91,7 @@ func (r *remote) announced(n Note, out []protocol.Effect) []protocol.Effect {
 		PossibleEvents []string `json:"possibleEvents"`
 	}
 	if err := json.Unmarshal(n.Data, &said); err != nil {
-		return append(out, protocol.Drop(DroppedControl, NoteAnnounced+": "+err.Error()))
+		out = append(out, protocol.Drop(DroppedControl, NoteAnnounced+": "+err.Error()))
 	}
 	keys := listedKeys(said.PossibleEvents)
 	out = r.unlist(keys, out)
@@ -101,7 +101,8 @@ func (r *remote) announced(n Note, out []protocol.Effect) []protocol.Effect {
 	if len(keys) > MaxOffers {
 		out = append(out, protocol.Drop(DroppedOffer, fmt.Sprintf("%d more events than are offered", (len(keys)-MaxOffers)/2)))
 	}
-	return out
+	r.life.announced = true
+	return r.goOn(out)
 }
 
 // listedKeys are what the events of an announcement are offered as.

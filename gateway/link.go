@@ -1,0 +1,155 @@
+package gateway
+
+import (
+	"sync"
+
+	"github.com/airi-host/airi-host/protocol/airi"
+	"github.com/airi-host/airi-host/transport"
+)
+
+// link is the connection between a session of the host and the gateway. What the session
+// sends goes out at once; what comes for it waits until it is received.
+type link struct {
+	g *Gateway
+	m *member
+
+	mu sync.Mutex
+	// queue waits to be received, bytes is what it has together.
+	queue [][]byte
+	bytes int
+	// why is set by its end: of the member's or, with isClosed, by the session's own.
+	why      error
+	isClosed bool
+	// come has a word for who receives, room closes for those who wait for some.
+	come chan struct{}
+	room chan struct{}
+}
+
+var (
+	_ transport.Conn    = (*link)(nil)
+	_ transport.Limited = (*link)(nil)
+)
+
+func newLink(g *Gateway, m *member) *link { return &link{g: g, m: m, come: make(chan struct{}, 1)} }
+
+// MaxRecord is that of the websockets.
+func (l *link) MaxRecord() int { return l.g.maxRecord() }
+
+// Send sends a frame of Eventa to the module's peer, and does what a note says.
+func (l *link) Send(record []byte) error {
+	l.mu.Lock()
+	why := l.why
+	l.mu.Unlock()
+	if why != nil {
+		return why
+	}
+	if note, ok := airi.ReadNote(record); ok {
+		l.g.noted(l.m, note)
+		return nil
+	}
+	return l.g.deliver(l.m, record)
+}
+
+// push queues what the link owns from then on. It takes everything: whoever pushes waits
+// for room afterwards.
+func (l *link) push(record []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why != nil {
+		return
+	}
+	l.queue = append(l.queue, record)
+	l.bytes += len(record)
+	l.wake()
+}
+
+// wake lets who receives look; mu is held.
+func (l *link) wake() {
+	select {
+	case l.come <- struct{}{}:
+	default:
+	}
+}
+
+// isFull tells whether more waits than should; mu is held.
+func (l *link) isFull() bool {
+	return len(l.queue) >= l.g.o.LinkRecords || len(l.queue) > 1 && l.bytes >= l.g.o.LinkBytes
+}
+
+// behind returns what closes when there is room; nil where there is.
+func (l *link) behind() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why != nil || !l.isFull() {
+		return nil
+	}
+	if l.room == nil {
+		l.room = make(chan struct{})
+	}
+	return l.room
+}
+
+// Recv returns the next record.
+func (l *link) Recv() ([]byte, error) {
+	for {
+		record, err := l.next()
+		if record != nil || err != nil {
+			return record, err
+		}
+		<-l.come
+	}
+}
+
+func (l *link) next() ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 || l.isClosed {
+		return nil, l.why
+	}
+	record := l.queue[0]
+	l.queue[0] = nil
+	l.queue = l.queue[1:]
+	l.bytes -= len(record)
+	if len(l.queue) == 0 {
+		l.queue = nil
+	}
+	if l.room != nil && !l.isFull() {
+		close(l.room)
+		l.room = nil
+	}
+	return record, nil
+}
+
+// end is the end from the module's side: what waits is received before it.
+func (l *link) end(why error) { l.finish(why, false) }
+
+// Close is the end from the session's side.
+func (l *link) Close() error {
+	if l.finish(transport.ErrClosed, true) {
+		l.g.unlinked(l.m, l)
+	}
+	return nil
+}
+
+func (l *link) finish(why error, closed bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if closed {
+		l.queue, l.bytes, l.isClosed = nil, 0, true
+	}
+	if l.room != nil {
+		close(l.room)
+		l.room = nil
+	}
+	l.wake()
+	if l.why != nil {
+		return false
+	}
+	l.why = why
+	return true
+}
+
+// leaving is why a link ends whose module has gone.
+type leaving string
+
+func (r leaving) Error() string { return string(r) }

@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"log/slog"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/protocol/airi"
+	"github.com/airi-host/airi-host/protocol/airi/server"
+	"github.com/airi-host/airi-host/transport/websocket"
+)
+
+// Options are what a gateway is made with. Host is needed, all else has defaults.
+type Options struct {
+	// Host gets the sessions. It has to be shut down after the gateway.
+	Host *actors.Host
+	// Log is for what is no event of the host's; nil discards.
+	Log *slog.Logger
+
+	// Verify tells whether a token is one of the host's, and whose, in constant time; nil
+	// means that none is configured: everybody is authenticated, and all are equal.
+	Verify func(token string) (credential string, ok bool)
+	// Socket bounds the connections, and says who may make one. Its Token is checked at the
+	// upgrade; a peer that has shown it there has the credential that Verify has for it.
+	Socket websocket.ServerOptions
+	// Server bounds what is kept of peers, and says how they are served. Instance, Version,
+	// Verify and Negotiate are the gateway's to fill where they are empty.
+	Server server.Options
+	// Collecting bounds what is collected of streams; nil means the defaults.
+	Collecting func() airi.Collecting
+	// Prepare says what the host lays down for a guest of a plugin's name: what it may call,
+	// its limits, its configuration. nil lays down nothing.
+	Prepare func(*actors.Guest)
+
+	// LinkRecords and LinkBytes bound what waits for one session: 1024 records, 8 MiB
+	// beside one record.
+	LinkRecords, LinkBytes int
+}
+
+const (
+	defaultLinkRecords = 1024
+	defaultLinkBytes   = 8 << 20
+)
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.LinkRecords <= 0 {
+		o.LinkRecords = defaultLinkRecords
+	}
+	if o.LinkBytes <= 0 {
+		o.LinkBytes = defaultLinkBytes
+	}
+	if o.Server.Verify == nil {
+		o.Server.Verify = o.Verify
+	}
+	if o.Server.Instance == "" && o.Host != nil {
+		o.Server.Instance = o.Host.ID()
+	}
+	return o
+}
+
+// maxRecord is the longest frame of a websocket, in bytes.
+func (o Options) maxRecord() int {
+	if o.Socket.MaxRecord > 0 {
+		return o.Socket.MaxRecord
+	}
+	return websocket.DefaultMaxRecord
+}

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/protocol/airi"
+	"github.com/airi-host/airi-host/protocol/airi/server"
+	"github.com/airi-host/airi-host/transport"
+)
+
+// What goes between the sessions of the host and the peers of their modules.
+
+// heardOfLife tells a session what was said of its life.
+func (g *Gateway) heardOfLife(e server.Life) {
+	m := g.members[e.Session]
+	if m.link == nil {
+		return
+	}
+	verb := airi.NoteAsked
+	if e.Own {
+		verb = airi.NoteLife
+	} else if m.link.behind() != nil { // who asks cannot be made to wait for it
+		g.drop(g.conns[e.Conn], droppedBehind)
+		return
+	}
+	m.link.push(airi.AppendNote(nil, airi.Note{Verb: verb, Rest: e.Type, Data: e.Data}))
+}
+
+// droppedBehind counts what others say about a module whose session is behind.
+const droppedBehind = "behind"
+
+// routed passes an event that went to other peers on to plugins of the host that hear it,
+// and to whoever watches.
+func (g *Gateway) routed(e server.Routed) {
+	c := g.conns[e.Conn]
+	if c == nil || len(c.members) == 0 {
+		return
+	}
+	if !g.o.Host.Wants(actors.KindChannel) && !g.o.Host.Hears("event:"+e.Frame.Type, Circle) {
+		return
+	}
+	if l := c.members[0].link; l != nil {
+		l.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteSaid, Rest: e.Frame.Type, Data: e.Frame.Plain()}))
+	}
+}
+
+// eventa hands a frame of Eventa's to the session whose call it answers, else to that of
+// the connection's first module.
+func (g *Gateway) eventa(e server.EventaFrame) {
+	c := g.conns[e.Conn]
+	m := g.meant(c, e.Record)
+	if m == nil || m.link == nil {
+		g.drop(c, droppedEventa)
+		return
+	}
+	m.link.push(e.Record)
+}
+
+// droppedEventa counts frames of Eventa from a connection without a session.
+const droppedEventa = "eventa"
+
+func (g *Gateway) meant(c *conn, record []byte) *member {
+	switch len(c.members) {
+	case 0:
+		return nil
+	case 1:
+		return c.members[0]
+	}
+	if session, ok := airi.RemoteTarget(record); ok {
+		i := slices.IndexFunc(c.members, func(m *member) bool { return uint64(m.id) == session })
+		if i >= 0 {
+			return c.members[i]
+		}
+	}
+	return c.members[0]
+}
+
+// await waits until the sessions of a connection's modules are not behind.
+func (g *Gateway) await(c *conn) {
+	for {
+		g.mu.Lock()
+		var behind <-chan struct{}
+		for _, m := range c.members {
+			if m.link != nil && behind == nil {
+				behind = m.link.behind()
+			}
+		}
+		g.mu.Unlock()
+		if behind == nil {
+			return
+		}
+		<-behind
+	}
+}
+
+// noted does what a session says in a note.
+func (g *Gateway) noted(m *member, n airi.Note) {
+	switch n.Verb {
+	case airi.NoteTell, airi.NoteEveryone:
+		g.step(server.Tell{Session: m.id, Type: n.Rest, Data: n.Data, Everyone: n.Verb == airi.NoteEveryone})
+	case airi.NoteDeliver:
+		g.step(server.Tell{Session: m.id, Type: n.Rest, Data: n.Data, Bare: true})
+	case airi.NoteConfigure:
+		g.step(server.Configure{Session: m.id, Config: n.Data})
+	}
+}
+
+// deliver sends a frame of Eventa to a module's peer. One that is away, or whose end is
+// about to be told, gets nothing: the session is told of that.
+func (g *Gateway) deliver(m *member, record []byte) error {
+	g.mu.Lock()
+	c := m.conn
+	g.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	err := c.socket.Send(record)
+	if tooLong, ok := errors.AsType[*transport.TooLongError](err); ok {
+		return tooLong
+	}
+	if errors.Is(err, transport.ErrFull) {
+		return transport.ErrFull
+	}
+	return nil
+}
+
+// maxRecord is the longest frame of a websocket.
+func (g *Gateway) maxRecord() int { return g.o.maxRecord() }
