@@ -161,7 +161,7 @@ func (r *remote) lose(reason string, out []protocol.Effect) []protocol.Effect {
 	}
 	reason = protocol.Cut(reason, protocol.MaxReason)
 	r.away = &reason
-	r.life.unwell = false // what it said of itself is not its state any more
+	r.life.unwell = "" // what it said of itself is not its state any more
 	return append(r.loseCalls(errors.New(reason), out), protocol.Absent{Reason: reason})
 }
 
@@ -175,7 +175,12 @@ func (r *remote) back(out []protocol.Effect) []protocol.Effect {
 		return append(out, protocol.Drop(DroppedControl, NoteBack))
 	}
 	r.away = nil
-	return r.renew(append(out, protocol.Present{}))
+	if r.life.unwell != "" {
+		out = append(out, protocol.Absent{Reason: r.life.unwell})
+	} else {
+		out = append(out, protocol.Present{})
+	}
+	return r.renew(out)
 }
 
 // swapped is away and back at once, of which nobody needs to hear.

@@ -29,8 +29,10 @@ type life struct {
 	prepared, ready bool
 	// failure is what it said while no step ran that could end with it.
 	failure error
-	// setUp tells that its setup has ended well; since then it may be unwell.
-	setUp, unwell bool
+	// setUp tells that its setup has ended well.
+	setUp bool
+	// unwell is why it cannot do what it offers, "" where it can.
+	unwell string
 	// mayNeed tells that it may ask for a configuration: its setup was asked for. What it
 	// asked before is kept in needs.
 	mayNeed bool
@@ -121,10 +123,10 @@ func (r *remote) status(data json.RawMessage, out []protocol.Effect) []protocol.
 	r.life.phase, r.life.failure = phase, nil
 	switch phase {
 	case phaseReady:
-		if r.life.unwell {
-			r.life.unwell = false
+		if r.life.unwell != "" && r.away == nil {
 			out = append(out, protocol.Present{})
 		}
+		r.life.unwell = ""
 		r.life.ready, r.config.waits = true, false
 		return r.goOn(out)
 	case phaseFailed:
@@ -141,12 +143,16 @@ func (r *remote) status(data json.RawMessage, out []protocol.Effect) []protocol.
 	return out
 }
 
-// unwell takes it that the module cannot do what it offers.
+// unwell takes it that the module cannot do what it offers. Of one that is away it is told
+// when that is back.
 func (r *remote) unwell(phase, reason string, out []protocol.Effect) []protocol.Effect {
 	if reason == "" {
 		reason = "it says that it is " + phase
 	}
-	r.life.unwell = true
+	r.life.unwell = reason
+	if r.away != nil {
+		return out
+	}
 	return append(out, protocol.Absent{Reason: reason})
 }
 

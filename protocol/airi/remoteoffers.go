@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -78,7 +79,7 @@ func (r *remote) unfit(key string) string {
 	switch {
 	case len(key) > MaxName:
 		return DroppedName
-	case isBlank(key) || isReserved(key) || r.offers[key] == nil && len(r.offers) >= MaxOffers:
+	case isBlank(key) || isReserved(strings.TrimPrefix(key, eventKey)) || r.offers[key] == nil && len(r.offers) >= MaxOffers:
 		return DroppedOffer
 	}
 	return ""

@@ -73,7 +73,7 @@ func replayAsCaller(t *testing.T, release, name string, follows bool) []string {
 			told = append(told, r.step(protocol.Received{Message: ours})...)
 			continue
 		}
-		effects := r.act(f, follows)
+		effects := act(t, r.step, r.d.begun, f, follows)
 		want := "send " + ours.ID + " " + string(ours.Body)
 		if readStep(f).kind == stepSendError { // our errors have a message
 			want = `send lab:sum-send-error {"invokeId":"airi-host-1","content":{"message":"","data":{"bad":true}}}`
@@ -92,25 +92,26 @@ func recording(release, name string) string {
 	return "testdata/eventa/eventa-" + release + "-" + name + ".ndjson"
 }
 
-// act asks the driver for what a recorded caller did.
-func (r rig) act(f Frame, follows bool) []string {
-	r.t.Helper()
+// act asks a driver, by its step, for what a recorded caller did; begun is how many calls
+// it has begun.
+func act(t *testing.T, step func(protocol.Input) []string, begun uint64, f Frame, follows bool) []string {
+	t.Helper()
 	s := readStep(f)
 	switch {
 	case s.kind == stepSendEnd:
-		return r.step(protocol.FeedEnd{ID: 1})
+		return step(protocol.FeedEnd{ID: 1})
 	case s.kind == stepSendError:
-		return r.step(protocol.FeedEnd{ID: 1, Err: errorOf(s.content, "")})
+		return step(protocol.FeedEnd{ID: 1, Err: errorOf(s.content, "")})
 	case s.kind == stepSendAbort:
 		reason, _ := text(s.content)
-		return r.step(protocol.Cancel{ID: 1, Reason: reason})
-	case s.chunk && r.d.begun == 0:
-		require.Empty(r.t, r.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: s.tag}, Follows: follows, Feeds: true}))
+		return step(protocol.Cancel{ID: 1, Reason: reason})
+	case s.chunk && begun == 0:
+		require.Empty(t, step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: s.tag}, Follows: follows, Feeds: true}))
 	}
 	if s.chunk {
-		return r.step(protocol.Feed{ID: 1, Item: s.content})
+		return step(protocol.Feed{ID: 1, Item: s.content})
 	}
-	return r.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: s.tag, Input: s.content}, Follows: follows})
+	return step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: s.tag, Input: s.content}, Follows: follows})
 }
 
 func TestDriver_answersLikeThePublishedLibrary(t *testing.T) {
@@ -152,7 +153,7 @@ func TestDriver_anEndOfTheWireCompletesWhatTheLibraryLeavesOpen(t *testing.T) {
 	for _, release := range releases {
 		lines := transcript(t, recording(release, "socket-close"))
 		r := newRig(t, protocol.Settings{})
-		require.Len(t, r.act(frameOf(t, lines[0].Text), false), 1)
+		require.Len(t, act(t, r.step, 0, frameOf(t, lines[0].Text), false), 1)
 		for _, line := range lines[1:] {
 			require.Contains(t, r.step(protocol.Received{Message: frameOf(t, line.Text)})[0], "emitted ")
 		}
