@@ -26,10 +26,16 @@ type script struct {
 	out *bufio.Scanner
 }
 
-// runScript starts one within reach of the set's packages. It ends with the test.
+// runScript starts one within reach of the published client. It ends with the test.
 func runScript(t *testing.T, name string, args ...string) *script {
 	t.Helper()
-	modules := Install(t, AIRISDK)
+	return runScriptOf(t, AIRISDK, name, args...)
+}
+
+// runScriptOf starts one within reach of a set's packages.
+func runScriptOf(t *testing.T, set, name string, args ...string) *script {
+	t.Helper()
+	modules := Install(t, set)
 	dir := t.TempDir()
 	require.NoError(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
 	text, err := os.ReadFile(filepath.Join("testdata", "websocket", name))

@@ -1,5 +1,6 @@
-// Package airi is the dialect of AIRI modules that run behind the bridge: what
-// their Eventa frames mean, and what the reference host says on a module's channel.
+// Package airi is the dialect of AIRI modules: what their Eventa frames mean, and what the
+// reference host says on a module's channel. [Dialect] is for those that run behind the
+// bridge, [Remote] for those on a websocket.
 //
 // AIRI's own host, the reference, imports a module and hands it an Eventa context;
 // both emit events on it and invoke each other's handlers. Here the module sits in
@@ -94,6 +95,44 @@
 // offers; a module has at most [MaxOffers]. In the other direction, an Emit that
 // the far end would take for a control event or for a step of an invoke is not
 // sent: events come from other plugins as well, and none may call by them.
+//
+// # Remote modules
+//
+// A module on a websocket has a link to the host, whose other end is with the websocket. A
+// record of it is a frame of Eventa's, as it is on the websocket, or a [Note] of what the
+// module says there besides: its announcement, the events of its life, what it says to
+// others, and that its connection is lost or replaced. Back go what it and others are told.
+//
+//	{…                              a frame, in either outer form
+//	VERB[ REST]\n[JSON]             a note; see [NoteAnnounced] and those behind it
+//
+// Frames are sent in the form of the peer's last one, and before it has sent any with the
+// members of both forms: each reader takes its own. The ids of the host's calls have the
+// session in them, since modules share a websocket: [RemoteTarget] says whose an answer is.
+//
+// Nobody marks what opens a call, nor what its caller listens to. Any part of a request
+// stream opens one, unless it belongs to a call that was over before its stream was. An
+// answer is a result and the end of a stream, so that callers of both sorts end. The items
+// of a stream are passed on for keys that have none of the host's kinds; a stream without
+// items ends with the item null. In the other direction a result is told from an item by
+// its invokeType, as Eventa's own handlers set it.
+//
+// The steps of a life are what the module says of itself. One that does not negotiate has
+// passed through all of them when it is announced; another one is through init when it
+// says module:prepared, and through setup when its module:status is ready, or, behind a
+// configuration that the host gave, when it says module:configuration:configured. What it
+// says early counts, until it goes back to announced. module:configuration:needed ends a
+// setup, and sends the session to ask for a configuration; what comes before the setup
+// waits for it. A module that says later that it is degraded or has failed is Absent until
+// it says that it is ready.
+//
+// The events that an announcement lists are offers twice: E is invoked by Eventa, event:E
+// is an event of others that is delivered. A capability that the module contributes is an
+// offer while it is active. All of them are within [MaxOffers].
+//
+// While a module is away its calls fail at once with [protocol.CodeNotReady], and what was
+// in flight, both ways, has [protocol.CodeOutcomeUnknown]; so it has when another connection
+// takes its place. The configuration that the host gave is given again to who comes back.
 //
 // # Errors
 //

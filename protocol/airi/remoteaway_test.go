@@ -51,6 +51,15 @@ func TestRemote_isAway(t *testing.T) {
 		l.frame("sum-send", `{"invokeId":"y","content":1,"isReqStream":true}`), "a new connection has calls of its own")
 }
 
+func TestRemote_isAwayForAReason(t *testing.T) {
+	for record, want := range map[string]string{
+		"away\n": "its connection is closed",
+		"away " + strings.Repeat("x", protocol.MaxReason+1) + "\n": strings.Repeat("x", protocol.MaxReason),
+	} {
+		require.Equal(t, []string{"absent " + want}, newLink(t, Remote{}, protocol.Settings{}).note(record))
+	}
+}
+
 func TestRemote_isSwapped(t *testing.T) {
 	l := busy(t)
 	require.Equal(t, lost("another connection has taken its place"), l.note("swapped\n"))

@@ -1,6 +1,7 @@
 package airi
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -159,7 +160,7 @@ func (r *remote) lose(reason string, out []protocol.Effect) []protocol.Effect {
 	if r.away != nil {
 		return append(out, protocol.Drop(DroppedControl, NoteAway))
 	}
-	reason = protocol.Cut(reason, protocol.MaxReason)
+	reason = cmp.Or(protocol.Cut(reason, protocol.MaxReason), "its connection is closed")
 	r.away = &reason
 	r.life.unwell = "" // what it said of itself is not its state any more
 	return append(r.loseCalls(errors.New(reason), out), protocol.Absent{Reason: reason})

@@ -56,23 +56,39 @@ func (r *remote) run(in protocol.Run, out []protocol.Effect) []protocol.Effect {
 		if needs := r.life.needs; needs != nil {
 			return r.need(*needs, out)
 		}
+	case protocol.StepLoad, protocol.StepStop: // which say nothing to it
 	}
 	return r.goOn(out)
 }
 
 // goOn ends the step that runs, where it waits for nothing more.
 func (r *remote) goOn(out []protocol.Effect) []protocol.Effect {
-	waits := !r.life.announced && r.running != protocol.StepStop || r.negotiates && (r.running == protocol.StepInit && !r.life.prepared || r.running == protocol.StepSetup && !r.life.ready)
-	failure := r.life.failure
-	switch {
-	case r.running == "" || waits && failure == nil:
+	said, waits := r.life.said(r.running)
+	switch failure := r.life.failure; {
+	case r.running == "" || r.running == protocol.StepLoad && !r.life.announced:
 		return out
-	case !waits || r.running == protocol.StepStop:
-		failure = nil
+	case !r.negotiates || !waits:
+	case failure != nil:
+		r.life.failure = nil
+		return r.ran(failure, out)
+	case !said:
+		return out
 	}
-	r.life.failure = nil
-	r.life.setUp = r.running == protocol.StepSetup && failure == nil
-	return r.ran(failure, out)
+	r.life.setUp = r.running == protocol.StepSetup
+	return r.ran(nil, out)
+}
+
+// said tells whether a module has said what ends a step; waits is false for a step of which
+// it says nothing.
+func (l *life) said(s protocol.Step) (said, waits bool) {
+	switch s {
+	case protocol.StepInit:
+		return l.prepared, true
+	case protocol.StepSetup:
+		return l.ready, true
+	case protocol.StepLoad, protocol.StepStop:
+	}
+	return false, false
 }
 
 func (r *remote) ran(err error, out []protocol.Effect) []protocol.Effect {

@@ -2,6 +2,7 @@ package airi
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,8 @@ const (
 
 func TestRemote_aModuleThatDoesNotNegotiateHasPassedThroughAllSteps(t *testing.T) {
 	l := newLink(t, Remote{}, protocol.Settings{})
+	require.Empty(t, l.run(protocol.StepLoad), "what it offers is not known yet")
+	require.Equal(t, []string{"ran load ok"}, l.note("announced\n{}"))
 	for _, s := range allSteps {
 		require.Equal(t, []string{"ran " + string(s) + " ok"}, l.run(s))
 	}
@@ -31,6 +34,7 @@ func TestRemote_stepsWaitForWhatTheModuleSays(t *testing.T) {
 		then   []string
 	}{
 		"load":                      {nil, protocol.StepLoad, []string{"ran load ok"}, "", nil},
+		"load, announced after":     {[]string{"not yet"}, protocol.StepLoad, []string{}, "announced {}", []string{"ran load ok"}},
 		"stop":                      {nil, protocol.StepStop, []string{"ran stop ok"}, "", nil},
 		"init, prepared after":      {nil, protocol.StepInit, []string{}, "prepared", []string{"ran init ok"}},
 		"init, prepared before":     {[]string{"prepared"}, protocol.StepInit, []string{"ran init ok"}, "", nil},
@@ -45,15 +49,25 @@ func TestRemote_stepsWaitForWhatTheModuleSays(t *testing.T) {
 		"setup failed before":       {[]string{"prepared", "status " + failed}, protocol.StepSetup, []string{"ran setup error no token"}, "", nil},
 		"a failure is forgotten":    {[]string{"status " + failed, "status " + ready}, protocol.StepSetup, []string{"ran setup ok"}, "", nil},
 		"configured is not ready":   {[]string{"configuration:configured {}"}, protocol.StepSetup, []string{}, "configuration:configured {}", []string{}},
+		"a failure is no load's":    {[]string{"status " + failed}, protocol.StepLoad, []string{"ran load ok"}, "prepared", []string{}},
 		"stop after a failure":      {[]string{"status " + failed}, protocol.StepStop, []string{"ran stop ok"}, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLink(t, Remote{Negotiates: true}, protocol.Settings{})
 			say := func(what string) []string {
 				event, data, _ := strings.Cut(what, " ")
+				if event == "announced" {
+					return l.note("announced\n" + data)
+				}
 				return l.life("module:"+event, data)
 			}
+			if !slices.Contains(row.before, "not yet") {
+				require.Empty(t, say("announced {}"))
+			}
 			for _, what := range row.before {
+				if what == "not yet" {
+					continue
+				}
 				require.Empty(t, say(what))
 			}
 			require.Equal(t, row.first, l.run(row.step))
@@ -177,11 +191,11 @@ func TestRemote_heedsWhatTheModuleWants(t *testing.T) {
 			protocol.Event{Name: "module:configuration:needed", Payload: raw(`{}`)},
 			&protocol.Wanted{Phase: "configuration-needed"},
 		},
-		"another event":    {protocol.Event{Name: "module:status", Payload: raw(ready)}, nil},
-		"no payload":       {protocol.Event{Name: "module:configuration:needed"}, nil},
-		"no JSON":          {protocol.Event{Name: "module:configuration:needed", Payload: raw(`{`)}, nil},
-		"not to be writen": {protocol.Event{Name: "module:configuration:needed", Payload: make(chan int)}, nil},
-		"others want it":   {protocol.Event{Name: "module:status:change", Payload: othersWords(`{"phase":"announced"}`)}, nil},
+		"another event":     {protocol.Event{Name: "module:status", Payload: raw(ready)}, nil},
+		"no payload":        {protocol.Event{Name: "module:configuration:needed"}, nil},
+		"no JSON":           {protocol.Event{Name: "module:configuration:needed", Payload: raw(`{`)}, nil},
+		"not to be written": {protocol.Event{Name: "module:configuration:needed", Payload: make(chan int)}, nil},
+		"others want it":    {protocol.Event{Name: "module:status:change", Payload: othersWords(`{"phase":"announced"}`)}, nil},
 	} {
 		got, ok := Remote{}.Wants(row.event)
 		require.Equal(t, row.want != nil, ok, name)

@@ -1,6 +1,7 @@
 package airi
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -24,6 +25,24 @@ type owed struct {
 	lastCall  protocol.CallID
 	absent    bool
 	closed    bool
+}
+
+func newOwed(t *testing.T, negotiates bool) *owed {
+	t.Helper()
+	return &owed{
+		t: t, time: now, d: newRemote(Remote{Session: 7, Negotiates: negotiates}, protocol.Settings{Plugin: "p", MaxPending: 3}, Collecting{Items: 2}),
+		calls: map[protocol.CallID]bool{}, serves: map[protocol.RequestID]bool{}, seenServe: map[protocol.RequestID]bool{}, offered: map[string]bool{},
+	}
+}
+
+// end closes the link, after which nothing is owed.
+func (o *owed) end() {
+	o.t.Helper()
+	o.step(protocol.Closed{})
+	o.closed = true
+	require.Empty(o.t, o.calls)
+	require.Empty(o.t, o.serves)
+	require.Empty(o.t, o.running)
 }
 
 // step gives an input and holds its effects to the promises.
@@ -79,19 +98,12 @@ func TestRemote_keepsItsPromisesInAnyOrder(t *testing.T) {
 	for seed := range uint64(300) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			o := &owed{
-				t: t, time: now, d: newRemote(Remote{Session: 7, Negotiates: seed%2 == 0}, protocol.Settings{Plugin: "p", MaxPending: 3}, Collecting{Items: 2}),
-				calls: map[protocol.CallID]bool{}, serves: map[protocol.RequestID]bool{}, seenServe: map[protocol.RequestID]bool{}, offered: map[string]bool{},
-			}
+			o := newOwed(t, seed%2 == 0)
 			for range 300 {
 				o.act(r)
 				o.bounded()
 			}
-			o.step(protocol.Closed{})
-			o.closed = true
-			require.Empty(t, o.calls)
-			require.Empty(t, o.serves)
-			require.Empty(t, o.running)
+			o.end()
 			for range 20 {
 				o.act(r)
 			}
@@ -99,6 +111,40 @@ func TestRemote_keepsItsPromisesInAnyOrder(t *testing.T) {
 			require.Empty(t, o.serves)
 		})
 	}
+}
+
+// FuzzRemote_received gives a driver with calls of each sort, a step and a request in flight
+// any records at all, divided by NUL: the promises are kept.
+func FuzzRemote_received(f *testing.F) {
+	for _, line := range recordedFrames(f) {
+		f.Add([]byte(line))
+	}
+	for _, record := range []string{
+		older("greet-receive-airi-host-7-1", "airi-host-7-1", `"invokeType":4`) + "\x00" + older("greet-receive-airi-host-7-1", "airi-host-7-1", `"x":1`),
+		older("clock-send", "theirs", `"x":1`) + "\x00away gone\n\x00back\n\x00" + older("clock-send-abort", "theirs", `"x":1`),
+		"said e\n{}\x00said e\n{}\x00swapped\n\x00life module:status\n" + ready, "life module:configuration:needed\n" + needs + "\x00life module:prepared\n",
+		"announced\n{\"possibleEvents\":[\"a\",\"a\"]}\x00announced\n{}\x00life module:contribute:capability:offer\n{\"capability\":{\"id\":\"a\"}}",
+	} {
+		f.Add([]byte(record))
+	}
+	f.Fuzz(func(t *testing.T, records []byte) {
+		o := newOwed(t, len(records)%2 == 0)
+		for i, key := range []string{"greet", validateTag, "event:e"} {
+			o.calls[protocol.CallID(i)] = true
+			o.step(protocol.Invoke{ID: protocol.CallID(i), Call: protocol.Call{Key: key, Input: raw("{}")}})
+		}
+		o.running = protocol.StepInit
+		o.step(protocol.Run{Step: protocol.StepInit})
+		o.step(protocol.Received{Message: formed{Frame{ID: "clock-send", Body: raw(`{"invokeId":"theirs"}`)}, olderForm}})
+		for record := range bytes.SplitSeq(records, []byte{0}) {
+			messages, _ := remoteCodec{}.Decode(record) // what is none is nothing
+			for _, m := range messages {
+				o.step(protocol.Received{Message: m})
+				o.bounded()
+			}
+		}
+		o.end()
+	})
 }
 
 // act does something that a host or a peer may do.
