@@ -25,7 +25,7 @@ func (p *peer) openRoute(r *Route, asked protocol.Route) error {
 	p.lock()
 	defer p.unlock()
 	if p.closed || p.routeless {
-		return errEnding(p.h.Plugin)
+		return errEnding(p.h.Plugin, "plugin "+p.h.Plugin+" is ending")
 	}
 	p.lastRoute++
 	r.id = p.lastRoute

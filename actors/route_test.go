@@ -342,7 +342,7 @@ func TestRoute_isOverBeforeItsSessionsEndIsTold(t *testing.T) {
 		phase  lifecycle.State
 		reason string
 	}{
-		"stop":    {func(f *far) { go func() { _, _ = f.host.Stop(context.Background(), "plugin-session-0") }() }, lifecycle.Stopped, "the route has ended: the session of plugin far is ending"},
+		"stop":    {func(f *far) { go func() { _, _ = f.host.Stop(context.Background(), "plugin-session-0") }() }, lifecycle.Stopped, "the route has ended: plugin far is being stopped"},
 		"crash":   {func(f *far) { _ = f.conn.Close() }, lifecycle.Failed, "lost: EOF"},
 		"fault":   {func(f *far) { _ = f.conn.Send([]byte("end badly")) }, lifecycle.Failed, "lost: badly"},
 		"retired": {func(f *far) { _ = f.conn.Send([]byte("violate the rules")) }, lifecycle.Failed, "lost: the rules"},

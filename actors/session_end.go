@@ -18,15 +18,16 @@ func (s *session) fail(err error) {
 	if s.end != living {
 		return
 	}
-	s.void(failing)
-	s.withdraw(fmt.Sprintf("plugin %s failed: %s", s.h.Plugin, err), func() { s.failed(err) })
+	why := fmt.Sprintf("plugin %s failed: %s", s.h.Plugin, err)
+	s.void(failing, why)
+	s.withdraw(why, func() { s.failed(err) })
 }
 
 // crash is fail for a plugin that went without being asked to: the supervisor says
 // first what becomes of it. former tells that it did so under the host before this one.
 func (s *session) crash(err error, former bool) {
 	s.crashed = true
-	s.void(failing)
+	s.void(failing, crashReason(s.h.Plugin, err, time.Time{}))
 	s.open = false
 	var start *StartOptions
 	if s.initialized {
@@ -85,14 +86,15 @@ func (s *session) letGo(why error) {
 	}
 }
 
-// void makes everything that is under way mean nothing any more.
-func (s *session) void(how ending) {
+// void makes everything that is under way mean nothing any more; why is told to whoever has
+// a route.
+func (s *session) void(how ending, why string) {
 	s.end = how
 	s.linkGone = s.linkGone || s.link == nil && s.dialing == nil
 	s.gen++
 	s.step = ""
 	if s.link != nil {
-		s.link.endRoutes(errEnding(s.h.Plugin))
+		s.link.endRoutes(errEnding(s.h.Plugin, why))
 	}
 	s.stopTimers()
 	if s.watching {
@@ -142,9 +144,10 @@ func (s *session) onStop(m stop) {
 		return
 	}
 	graceful := s.end == living && s.step == "" && s.inited && s.link != nil
-	s.void(stopping)
+	why := "plugin " + s.h.Plugin + " is being stopped"
+	s.void(stopping, why)
 	s.sup.tell(sessionStopping{s.h})
-	s.withdraw("plugin "+s.h.Plugin+" is being stopped", func() { s.drain(graceful) })
+	s.withdraw(why, func() { s.drain(graceful) })
 }
 
 // drain lets the calls in flight end before the plugin is told to stop.
@@ -184,7 +187,7 @@ func (s *session) onReplace() {
 	if s.end == stopping {
 		return
 	}
-	s.void(stopping)
+	s.void(stopping, "plugin "+s.h.Plugin+" is being started anew")
 	s.replaced = true
 	s.leave(false)
 }
@@ -244,9 +247,9 @@ func (s *session) onLost(m lost) {
 
 // left ends a guest's session that has gone of its own will, or whose peer is lost.
 func (s *session) left(why error) {
-	s.void(stopping)
-	s.sup.tell(sessionStopping{s.h})
 	reason := "plugin " + s.h.Plugin + " has left: " + why.Error()
+	s.void(stopping, reason)
+	s.sup.tell(sessionStopping{s.h})
 	s.withdraw(reason, func() {
 		s.leaving = true
 		s.letGo(why)
@@ -289,8 +292,8 @@ func (s *session) stopped() {
 }
 
 // errEnding is what a route ends with whose session does.
-func errEnding(plugin string) error {
-	return failure(protocol.CodeNotReady, plugin, "the route has ended: the session of plugin "+plugin+" is ending")
+func errEnding(plugin, why string) error {
+	return failure(protocol.CodeNotReady, plugin, "the route has ended: "+why)
 }
 
 func errStopped(plugin string) error {
