@@ -69,7 +69,7 @@ func TestPool_letsThoseGoWhomABurstNeeded(t *testing.T) {
 			require.EqualValues(t, 8, p.parked.Load())
 			time.Sleep(shedTime - 1)
 			require.EqualValues(t, 8, p.parked.Load())
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 			require.EqualValues(t, 3, p.parked.Load())
 		}

@@ -116,12 +116,12 @@ func TestServer_stopsStartsAndReloads(t *testing.T) {
 func TestServer_namesThePluginThatFails(t *testing.T) {
 	r := start(t, Options{})
 	words := &protocol.PeerError{Message: "init exploded", At: "init.mjs:2:9"}
-	for _, fails := range []error{words, errors.New("plugin talker: init exploded")} {
+	for fails, isPeers := range map[error]bool{words: true, errors.New("plugin talker: init exploded"): false} {
 		r.server.opts.Reload = func(context.Context, string, string) (actors.SessionInfo, error) { return actors.SessionInfo{}, fails }
 		_, err := r.Command(t.Context(), Reload, "talker")
 		require.EqualError(t, err, "plugin talker: init exploded")
 		peer, ok := errors.AsType[*protocol.PeerError](err)
-		require.Equal(t, fails == error(words), ok)
+		require.Equal(t, isPeers, ok)
 		if ok {
 			require.Equal(t, "init.mjs:2:9", peer.At)
 		}

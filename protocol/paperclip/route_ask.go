@@ -162,7 +162,7 @@ func (d *driver) closeAnswered(r *route, result json.RawMessage, err error, out 
 	if r.wire.isDuplex() && r.session != "" {
 		isConfirmed = isConfirmed && nonBlank(member(result, "workerSessionId")) == r.session
 	}
-	if !isConfirmed && !(r.isUnknown && lacksMethod(err)) {
+	if !isConfirmed && (!r.isUnknown || !lacksMethod(err)) {
 		out = d.retire(protocol.CodeWire, wordsOf[r.wire].end+" of "+r.name+" was not confirmed", out)
 	}
 	return d.closedRoute(r, out)
