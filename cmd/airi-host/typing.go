@@ -46,10 +46,13 @@ func newTyping(to io.WriteCloser) *typing {
 
 // Write hands on what was typed, or lets go of it.
 func (t *typing) Write(text []byte) (int, error) {
+	select {
+	case <-t.done: // before all else: what waits then is for nobody
+		return 0, t.failed
+	default:
+	}
 	own := bytes.Clone(text)
 	select {
-	case <-t.done:
-		return 0, t.failed
 	case t.queue <- own:
 		t.stuck = false
 		return len(text), nil
