@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -98,12 +99,14 @@ func (s *Server) attach(kind protocol.RouteKind, open opener) handler {
 		defer s.serving.Done()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		route, err := open(ctx, actors.RouteRequest{
-			Plugin: r.PathValue("name"), Params: asked.Params, Scope: asked.Scope, Trace: asked.Trace,
-		})
-		s.tellAttached(kind, r.PathValue("name"), asked.Scope, err)
+		one, err := s.find(r.PathValue("name"))
 		if err != nil {
-			return about(r.PathValue("name"), err)
+			return err
+		}
+		route, err := open(ctx, actors.RouteRequest{Plugin: one.Plugin, Params: asked.Params, Scope: asked.Scope, Trace: asked.Trace})
+		s.tellAttached(kind, one.Plugin, asked.Scope, err)
+		if err != nil {
+			return about(one.Plugin, s.unopened(kind, one, err))
 		}
 		defer func() { _ = route.Close() }() // it always succeeds
 		conn, buffered, err := http.NewResponseController(w).Hijack()
@@ -117,8 +120,21 @@ func (s *Server) attach(kind protocol.RouteKind, open opener) handler {
 	}
 }
 
-// tellAttached tells that somebody was attached, or refused; of no plugin there is nothing
-// to be told.
+// unopened is why a route was not opened; of a plugin that does not run, what to do.
+func (s *Server) unopened(kind protocol.RouteKind, of PluginInfo, err error) error {
+	if protocol.CodeOf(err) != protocol.CodeNotFound {
+		return err
+	}
+	is, remedy := "stopped", Start
+	if of.Disabled {
+		is, remedy = "disabled", Enable
+	}
+	return &protocol.Error{Code: protocol.CodeNotReady, Plugin: of.Plugin, Message: fmt.Sprintf(
+		"plugin %s is %s, and no %s is opened: %s it first", of.Plugin, is, kind, remedy)}
+}
+
+// tellAttached tells that somebody was attached, or refused; of a plugin that does not run
+// there is nothing to be told.
 func (s *Server) tellAttached(kind protocol.RouteKind, plugin, scope string, err error) {
 	if s.opts.Attached != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		s.opts.Attached(kind, plugin, scope, err)

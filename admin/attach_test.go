@@ -23,7 +23,7 @@ import (
 func TestAttach_refusesWithAnAnswer(t *testing.T) {
 	upgrade := []string{"Content-Type", "application/json", "Connection", "Upgrade", "Upgrade", attachProtocol}
 	var told []string
-	r := startGuarded(t, Options{Attached: func(kind protocol.RouteKind, plugin, scope string, err error) {
+	r := startGuarded(t, Options{Plugins: []string{"talker", "absent", "asleep"}, Disabled: func(name string) bool { return name == "asleep" }, Attached: func(kind protocol.RouteKind, plugin, scope string, err error) {
 		told = append(told, fmt.Sprint(kind, " ", plugin, " ", scope, " ", protocol.CodeOf(err)))
 	}}, Guard{})
 	for _, c := range []struct {
@@ -34,15 +34,17 @@ func TestAttach_refusesWithAnAnswer(t *testing.T) {
 	}{
 		{"nobody/pty", `{}`, []string{"Content-Type", "application/json"}, 400, `expected the headers \"Connection: Upgrade\" and \"Upgrade: airi-host-route\"`},
 		{"nobody/pty", `{"command":1}`, upgrade, 400, `unknown field`},
-		{"nobody/pty", `{}`, upgrade, 404, `no plugin nobody runs: no pty is opened`},
-		{"nobody/duplex", `{}`, upgrade, 404, `no plugin nobody runs: no duplex is opened`},
+		{"nobody/pty", `{}`, upgrade, 404, `no plugin and no session is called nobody; there are: talker, absent, asleep`},
+		{"nobody/duplex", `{}`, upgrade, 404, `no plugin and no session is called nobody; there are: talker, absent, asleep`},
+		{"absent/pty", `{}`, upgrade, 503, `plugin absent is stopped, and no pty is opened: start it first`},
+		{"asleep/duplex", `{}`, upgrade, 503, `plugin asleep is disabled, and no duplex is opened: enable it first`},
 		{"talker/duplex", `{"scope":"acme"}`, upgrade, 400, `its wire has no routes`},
 	} {
 		status, body := r.send(t, http.MethodPost, pathAPI+"/plugins/"+c.path, c.body, c.header...)
 		require.Equal(t, c.status, status, body)
 		require.Contains(t, body, c.text)
 	}
-	require.Equal(t, []string{"duplex talker acme invalid"}, told, "of no plugin nothing is told")
+	require.Equal(t, []string{"duplex talker acme invalid"}, told, "of a plugin that does not run nothing is told")
 }
 
 func TestAttach_isNotForEveryUserOfTheMachine(t *testing.T) {
