@@ -26,7 +26,11 @@ program that takes nothing for a second is not given what is typed until it does
 standard input is no terminal, it is passed on, and its end changes nothing. The size of the
 program's terminal is the plugin's: no plugin can be told that of this one.
 
-The exit code is 0 where the program's status is, or where it was left, else 1.`
+The exit code is 0 where the program's status is, or where it was left, else 1.
+
+With --output json the terminal is left as it is, and what comes are objects with an "event":
+"attached", "data" with the "bytes" that the program wrote, in base64, and "exit" with the "code",
+null where there is none, and "lost" where the plugin lost the program.`
 
 // ptyOptions are the flags of pty.
 type ptyOptions struct{ driver, environment, lease, login, scope string }
@@ -40,8 +44,14 @@ func (c *cli) ptyCommand() *cobra.Command {
 		Example: `  airi-host pty cloud --driver vm --environment e1 --lease l1 --login claude
   airi-host pty cloud --driver vm --environment e1 --lease l1 -- sh -i`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args) > 1 && cmd.ArgsLenAtDash() != 1 {
+			before := cmd.ArgsLenAtDash()
+			switch {
+			case before < 0 && len(args) != 1, before >= 0 && before != 1:
 				return usageError{errors.New("pty takes a PLUGIN, and perhaps a COMMAND behind --")}
+			case before == 1 && len(args) == 1:
+				return usageError{errors.New("expected a COMMAND behind --; without -- it is a login")}
+			case len(args) > 1 && cmd.Flags().Changed("login"):
+				return usageError{errors.New("--login: expected none where there is a COMMAND: it is the one or the other")}
 			}
 			return nil
 		},
@@ -68,11 +78,13 @@ func (c *cli) ptyCommand() *cobra.Command {
 // params say what is to be opened.
 func (o ptyOptions) params(command []string) (kind protocol.RouteKind, params json.RawMessage, err error) {
 	members := map[string]any{}
-	for _, one := range [...]struct{ flag, member, value string }{
-		{"driver", "driverKey", o.driver}, {"environment", "environmentId", o.environment}, {"lease", "providerLeaseId", o.lease},
+	for _, one := range [...]struct{ flag, member, value, expected string }{
+		{"driver", "driverKey", o.driver, "the DRIVER of an environment:DRIVER.… in 'airi-host caps'"},
+		{"environment", "environmentId", o.environment, "the id that the lease was acquired for"},
+		{"lease", "providerLeaseId", o.lease, "a lease, which 'airi-host call environment:DRIVER.acquireLease' gives"},
 	} {
 		if one.value == "" {
-			return "", nil, usageError{fmt.Errorf("--%s: expected one, for the plugin to know where the program is to run", one.flag)}
+			return "", nil, usageError{fmt.Errorf("--%s: expected %s: the plugin is told by it where the program is to run", one.flag, one.expected)}
 		}
 		members[one.member] = one.value
 	}
@@ -93,12 +105,15 @@ func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.Rout
 		return explainFailure(err, "plugin "+plugin)
 	}
 	defer func() { _ = a.Close() }() // it was read to its end, or is left
-	in, err := newKeyboard(c.in)
+	in, err := newKeyboard(c.in, !c.json())
 	if err != nil {
 		return err
 	}
 	defer in.restore()
-	if in.isRaw() {
+	switch {
+	case c.json():
+		c.encode(attachedLine{"attached", plugin, kind})
+	case in.isRaw():
 		_, _ = fmt.Fprintf(c.err, "attached to plugin %s; Ctrl-] leaves\r\n", plugin)
 	}
 	passed := in.pass(a)
@@ -115,12 +130,50 @@ func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.Rout
 	case err != nil:
 		return explainFailure(err, "plugin "+plugin)
 	}
-	return exitOf(plugin, a.Exit())
+	err = exitOf(plugin, a.Exit())
+	if !c.json() {
+		return err
+	}
+	c.encode(exitLine{"exit", a.Exit().Code, a.Exit().Lost})
+	if err != nil {
+		return errFailed // which the line tells
+	}
+	return nil
+}
+
+// The lines of --output json.
+type (
+	attachedLine struct {
+		Event  string             `json:"event"`
+		Plugin string             `json:"plugin"`
+		Kind   protocol.RouteKind `json:"kind"`
+	}
+	dataLine struct {
+		Event string `json:"event"`
+		Bytes []byte `json:"bytes"`
+	}
+	exitLine struct {
+		Event string `json:"event"`
+		Code  *int   `json:"code"`
+		Lost  bool   `json:"lost,omitempty"`
+	}
+)
+
+// dataLines writes what the program does as lines.
+type dataLines struct{ *cli }
+
+func (l dataLines) Write(b []byte) (int, error) {
+	l.encode(dataLine{"data", b})
+	return len(b), nil
 }
 
 // show prints what the program writes until it has ended.
 func (c *cli) show(a io.Reader) error {
-	_, err := io.Copy(c.out, a)
+	var to io.Writer = c.out
+	if c.json() {
+		to = dataLines{c}
+	}
+	_, err := io.Copy(to, a)
 	return err
 }
 
@@ -148,8 +201,9 @@ type keyboard struct {
 	done   chan struct{}
 }
 
-// newKeyboard has a terminal that is ours give its keys as they are pressed, until restore.
-func newKeyboard(in io.Reader) (*keyboard, error) {
+// newKeyboard has a terminal that is ours give its keys as they are pressed, until restore,
+// if it is to be raw.
+func newKeyboard(in io.Reader, raw bool) (*keyboard, error) {
 	k := &keyboard{}
 	var err error
 	if k.reader, err = cancelreader.NewReader(in); err != nil {
@@ -158,7 +212,7 @@ func newKeyboard(in io.Reader) (*keyboard, error) {
 			return nil, fmt.Errorf("standard input: %w", err)
 		}
 	}
-	if tty, ok := in.(*os.File); ok && isTerminal(in) && inForeground(tty) {
+	if tty, ok := in.(*os.File); raw && ok && isTerminal(in) && inForeground(tty) {
 		if k.old, err = term.MakeRaw(tty.Fd()); err != nil {
 			return nil, errors.Join(fmt.Errorf("the terminal: %w", err), k.reader.Close())
 		}
