@@ -117,15 +117,18 @@ func (c *cli) attach(ctx context.Context, host *admin.Client, kind protocol.Rout
 		_, _ = fmt.Fprintf(c.err, "attached to plugin %s; Ctrl-] leaves\r\n", plugin)
 	}
 	passed := in.pass(a)
-	err = c.show(a)
+	isOpen, err := c.show(a)
 	in.restore()
+	if isOpen && in.isRaw() { // what is told next has a line of its own
+		_, _ = fmt.Fprintln(c.err)
+	}
 	left, lost := passed()
 	if lost > 0 {
 		fmt.Fprintf(c.err, "note: %s typed in vain: the program took nothing\n", plural(lost, "byte was", "bytes were"))
 	}
 	switch {
 	case left:
-		_, _ = fmt.Fprintf(c.err, "\nleft plugin %s\n", plugin)
+		_, _ = fmt.Fprintf(c.err, "left plugin %s\n", plugin)
 		return nil
 	case err != nil:
 		return explainFailure(err, "plugin "+plugin)
@@ -167,14 +170,27 @@ func (l dataLines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// show prints what the program writes until it has ended.
-func (c *cli) show(a io.Reader) error {
-	var to io.Writer = c.out
+// lastShown is standard output, and the last byte of what was shown there.
+type lastShown struct {
+	io.Writer
+	last byte
+}
+
+func (s *lastShown) Write(b []byte) (int, error) {
+	s.last = b[len(b)-1]
+	return s.Writer.Write(b)
+}
+
+// show prints what the program writes until it has ended; isOpen tells that its last line has
+// no end.
+func (c *cli) show(a io.Reader) (isOpen bool, err error) {
 	if c.json() {
-		to = dataLines{c}
+		_, err = io.Copy(dataLines{c}, a)
+		return false, err
 	}
-	_, err := io.Copy(to, a)
-	return err
+	to := &lastShown{Writer: c.out, last: '\n'}
+	_, err = io.Copy(to, a)
+	return to.last != '\n', err
 }
 
 // exitOf is nil for a program that ended well.

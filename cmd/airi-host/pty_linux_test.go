@@ -67,6 +67,7 @@ func TestPTY_attachesTheTerminal(t *testing.T) {
 		"the program fails":     {"wrong\r", `^code: no: wrong$`, exitFailed},
 		"Ctrl-C is a key":       {"\x03", `^code: \^C$`, exitFailed},
 		"Ctrl-] leaves":         {"x\x1dy", `^left plugin porter$`, exitDone},
+		"it fails in a line":    {"\x03", `^airi-host: plugin porter: the program ended with status 130$`, exitFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
