@@ -158,14 +158,23 @@ func (r *route) settle(a routeAsk, out []protocol.Effect) []protocol.Effect {
 // still have the program; one that has neither the open nor the close has none.
 func (d *driver) closeAnswered(r *route, result json.RawMessage, err error, out []protocol.Effect) []protocol.Effect {
 	out = append(out, protocol.StopTimer{Timer: r.timer(closeTimer)})
-	isConfirmed := err == nil && nonBlank(member(result, "hostRouteId")) == r.name
-	if r.wire.isDuplex() && r.session != "" {
-		isConfirmed = isConfirmed && nonBlank(member(result, "workerSessionId")) == r.session
-	}
-	if !isConfirmed && (!r.isUnknown || !lacksMethod(err)) {
-		out = d.retire(protocol.CodeWire, wordsOf[r.wire].end+" of "+r.name+" was not confirmed", out)
+	if why := r.unconfirmed(result, err); why != "" && (!r.isUnknown || !lacksMethod(err)) {
+		out = d.retire(protocol.CodeWire, wordsOf[r.wire].end+" of "+r.name+" was not confirmed: "+why, out)
 	}
 	return d.closedRoute(r, out)
+}
+
+// unconfirmed is why an answer confirms no close, "" where it does.
+func (r *route) unconfirmed(result json.RawMessage, err error) string {
+	switch {
+	case err != nil:
+		return "it was answered with an error: " + clip(err.Error())
+	case nonBlank(member(result, "hostRouteId")) != r.name:
+		return "expected the hostRouteId back"
+	case r.wire.isDuplex() && r.session != "" && nonBlank(member(result, "workerSessionId")) != r.session:
+		return "expected the workerSessionId " + clip(r.session) + " back"
+	}
+	return ""
 }
 
 // The timers of a route.

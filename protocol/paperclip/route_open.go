@@ -101,7 +101,7 @@ func (d *driver) hasRoom(w wireRoute) error {
 		code = "LOGIN_PTY_ROUTES_AT_CAPACITY"
 	}
 	return d.settings.Fault(protocol.CodeOverloaded, fmt.Sprintf(
-		"all plugins together have %d routes, the limit: open it again later (%s)", v.shared.Limit(), code))
+		"all plugins together have %d routes, the limit (routes.open): open it again later, or raise it (%s)", v.shared.Limit(), code))
 }
 
 // routeName names a route on the wire.

@@ -119,7 +119,7 @@ func TestRoutes_shareACeiling(t *testing.T) {
 	a, b := newDriver(), newDriver()
 	require.Contains(t, a.open(1, protocol.RouteDuplex, shell)[1], `"hostRouteId":"duplex-route-1"`)
 	b.open(1, protocol.RoutePTY, login)
-	full := "error overloaded: plugin lab: all plugins together have 2 routes, the limit: open it again later "
+	full := "error overloaded: plugin lab: all plugins together have 2 routes, the limit (routes.open): open it again later, or raise it "
 	require.Equal(t, []string{"refused 2 " + full + "(DUPLEX_CHANNEL_ROUTE_BUSY)", "routeclosed {2}"}, a.open(2, protocol.RouteDuplex, shell))
 	require.Equal(t, []string{"refused 2 " + full + "(LOGIN_PTY_ROUTES_AT_CAPACITY)", "routeclosed {2}"}, b.open(2, protocol.RoutePTY, login))
 	require.Contains(t, b.open(3, protocol.RoutePTY, byToken)[1], "setupTokenPtyOpen", "one a worker is bound enough")
@@ -236,11 +236,12 @@ func TestRoutes_nothingIsWrittenUnlessOpen(t *testing.T) {
 }
 
 func TestRoutes_closesAreConfirmedOrTheWorkerIsRetired(t *testing.T) {
+	const unconfirmed = "retire error wire: plugin lab is ended: duplexChannelClose of duplex-route-1 was not confirmed: "
 	for answer, want := range map[string][]string{
 		`"result":{"hostRouteId":"duplex-route-1","workerSessionId":"s"}`: {"routeclosed {1}"},
-		`"result":{"hostRouteId":"duplex-route-1"}`:                       {"retire error wire: plugin lab is ended: duplexChannelClose of duplex-route-1 was not confirmed", "routeclosed {1}"},
-		`"result":null`: {"retire error wire: plugin lab is ended: duplexChannelClose of duplex-route-1 was not confirmed", "routeclosed {1}"},
-		`"error":{"code":-32004,"message":"none"}`: {"retire error wire: plugin lab is ended: duplexChannelClose of duplex-route-1 was not confirmed", "routeclosed {1}"},
+		`"result":{"hostRouteId":"duplex-route-1"}`:                       {unconfirmed + "expected the workerSessionId s back", "routeclosed {1}"},
+		`"result":null`: {unconfirmed + "expected the hostRouteId back", "routeclosed {1}"},
+		`"error":{"code":-32004,"message":"none"}`: {unconfirmed + "it was answered with an error: none", "routeclosed {1}"},
 	} {
 		r := newRouteRig(t, Limits{})
 		r.channel()
@@ -257,7 +258,7 @@ func TestRoutes_closesAreConfirmedOrTheWorkerIsRetired(t *testing.T) {
 
 // Whoever asks a plugin for what it has not got ends it not.
 func TestRoutes_workersWithoutThemNeedNotConfirm(t *testing.T) {
-	const retired = "retire error wire: plugin lab is ended: loginPtyClose of id-1 was not confirmed"
+	const retired = "retire error wire: plugin lab is ended: loginPtyClose of id-1 was not confirmed: it was answered with an error: no"
 	for name, row := range map[string]struct {
 		open, close string
 		want        []string
