@@ -105,19 +105,36 @@ func (k *kept) let() {
 	}
 }
 
-// wait returns when nothing of the command is left.
+// wait returns when nothing of the command is left. What it wrote has been taken then, or an
+// error tells that nobody did.
 func (k *kept) wait() (ended, error) {
-	err := k.Wait()
+	done := make(chan error, 1)
+	go func() { done <- k.Wait() }() // which waits for ever for who takes nothing
 	var is ended
-	report, _ := io.ReadAll(k.report)
+	report, _ := io.ReadAll(k.report) // until the keeper has ended
+	err := k.taken(done)
 	k.let()
-	if json.Unmarshal(report, &is) != nil {
+	switch {
+	case json.Unmarshal(report, &is) != nil:
 		return is, fmt.Errorf("the keeper of %s has ended without a report: %w", k.Args[3], errors.Join(err, k.Err))
-	}
-	if is.Error != "" {
+	case is.Error != "":
 		return is, errors.New(is.Error)
+	case errors.Is(err, exec.ErrWaitDelay):
+		return is, fmt.Errorf("not all that %s wrote was taken within %s of its end: %w", k.Args[3], k.WaitDelay, err)
 	}
 	return is, nil
+}
+
+// taken is how the keeper has ended, once what the command wrote is taken.
+func (k *kept) taken(done <-chan error) error {
+	bell := time.NewTimer(k.WaitDelay)
+	defer bell.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-bell.C:
+		return exec.ErrWaitDelay
+	}
 }
 
 // giveUp ends a command that nobody wants.
