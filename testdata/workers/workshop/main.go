@@ -61,8 +61,8 @@ var shells sync.Map
 // readConfig reads one; none is all defaults.
 func readConfig(text json.RawMessage) (is config, err error) {
 	is.Shell = "sh"
-	if len(text) > 0 {
-		err = json.Unmarshal(text, &is)
+	if len(text) > 0 && json.Unmarshal(text, &is) != nil {
+		err = errors.New("shell: expected a string")
 	}
 	return is, err
 }
@@ -70,7 +70,7 @@ func readConfig(text json.RawMessage) (is config, err error) {
 func validate(_ context.Context, c plugin.EnvironmentConfig) (plugin.EnvironmentVerdict, error) {
 	is, err := readConfig(c.Config)
 	if err != nil {
-		return plugin.EnvironmentVerdict{Errors: []string{"shell: expected a string"}}, nil
+		return plugin.EnvironmentVerdict{Errors: []string{err.Error()}}, nil
 	}
 	if _, err := exec.LookPath(is.Shell); err != nil {
 		return plugin.EnvironmentVerdict{Errors: []string{"shell: " + err.Error()}}, nil

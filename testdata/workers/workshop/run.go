@@ -51,11 +51,11 @@ type kept struct {
 
 // newKept prepares a command, which ends with ctx.
 func newKept(ctx context.Context, how, dir string, env map[string]string, command ...string) (*kept, error) {
-	if len(command) == 0 {
+	if len(command) == 0 || command[0] == "" {
 		return nil, errors.New("command: expected a program")
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("command: %w", err)
 	}
 	self, err := os.Executable()
 	if err != nil {

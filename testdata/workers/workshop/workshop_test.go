@@ -290,7 +290,9 @@ func TestExecute_runsCommands(t *testing.T) {
 	r.wantRun(`kill -KILL $$`, ``, `{"exitCode":null,"signal":"SIGKILL","timedOut":false,"stdout":"","stderr":""}`)
 
 	end := r.begin("execute", `{"lease":{"providerLeaseId":"`+r.lease+`"},"command":"no-such-program"}`)()
-	require.ErrorContains(t, end.Err, `"no-such-program": executable file not found`)
+	require.ErrorContains(t, end.Err, `command: exec: "no-such-program": executable file not found`)
+	end = r.begin("execute", `{"lease":{"providerLeaseId":"`+r.lease+`"}}`)()
+	require.EqualError(t, end.Err, `command: expected a program`)
 	end = r.begin("execute", `{"lease":{"providerLeaseId":"/etc"},"command":"true"}`)()
 	require.EqualError(t, end.Err, `providerLeaseId: expected a lease of the workshop's, got "/etc"`)
 
@@ -470,6 +472,7 @@ func TestConfiguration_isLookedAt(t *testing.T) {
 		r.calls("validateConfig", `{"config":`+config+`}`, &got)
 		require.JSONEq(t, want, string(got))
 	}
+	require.EqualError(t, r.begin("acquireLease", `{"config":{"shell":7}}`)().Err, "shell: expected a string")
 	var probed plugin.EnvironmentProbed
 	r.calls("probe", `{}`, &probed)
 	require.True(t, probed.OK)
