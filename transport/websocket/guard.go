@@ -56,17 +56,17 @@ func (s *Server) refuse(w http.ResponseWriter, why Refusal) {
 // examine tells whether a request may become a connection, and whether its peer is
 // authenticated then.
 func (s *Server) examine(r *http.Request) (known bool, why Refusal) {
-	shown := r.Header.Values("Authorization")
+	access, shown := s.o.Now(), r.Header.Values("Authorization")
 	switch {
-	case !s.answersTo(r.Host):
+	case !access.answersTo(r.Host):
 		return false, ForeignHost
-	case !s.letsIn(r.Header):
+	case !access.letsIn(r.Header):
 		return false, ForeignPage
-	case s.token.none:
+	case access.Token == "":
 		return true, ""
 	case len(shown) == 0:
 		return false, ""
-	case len(shown) > 1 || !s.token.is(shown[0]):
+	case len(shown) > 1 || !access.knows(shown[0]):
 		return false, WrongToken
 	}
 	return true, ""
@@ -74,12 +74,12 @@ func (s *Server) examine(r *http.Request) (known bool, why Refusal) {
 
 // answersTo tells whether a Host is one of this server's. An address is: whoever wrote it
 // knew where the request would go.
-func (s *Server) answersTo(host string) bool {
+func (a Access) answersTo(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
-	return isLocalName(name) || slices.ContainsFunc(s.o.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
+	return isLocalName(name) || slices.ContainsFunc(a.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
 func isLocalName(name string) bool {
@@ -89,7 +89,7 @@ func isLocalName(name string) bool {
 
 // letsIn tells whether who asks is a program, or a page that may. Programs send no Origin;
 // a browser always does, and cannot be made to leave it out or to change it.
-func (s *Server) letsIn(head http.Header) bool {
+func (a Access) letsIn(head http.Header) bool {
 	origins := head.Values("Origin")
 	switch {
 	case len(origins) == 0:
@@ -98,7 +98,7 @@ func (s *Server) letsIn(head http.Header) bool {
 	case len(origins) > 1:
 		return false
 	}
-	return slices.Contains(s.o.Origins, "*") || slices.Contains(s.o.Origins, origins[0]) || isLoopbackPage(origins[0])
+	return slices.Contains(a.Origins, "*") || slices.Contains(a.Origins, origins[0]) || isLoopbackPage(origins[0])
 }
 
 // isLoopbackPage tells whether an origin is served by this machine to itself.
@@ -120,17 +120,10 @@ func parseAddr(text string) (netip.Addr, error) {
 	return addr.Unmap(), err
 }
 
-// token is compared in a time that says nothing of it.
-type token struct {
-	none bool
-	sum  [sha256.Size]byte
-}
-
-func newToken(text string) token { return token{none: text == "", sum: sha256.Sum256([]byte(text))} }
-
-// is compares what an Authorization says. The name of the scheme is of any case.
-func (t token) is(authorization string) bool {
+// knows compares what an Authorization says with the token, in a time that says nothing of
+// it. The name of the scheme is of any case.
+func (a Access) knows(authorization string) bool {
 	scheme, given, _ := strings.Cut(authorization, " ")
-	sum := sha256.Sum256([]byte(given))
-	return subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1 && strings.EqualFold(scheme, "Bearer")
+	shown, want := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(a.Token))
+	return subtle.ConstantTimeCompare(shown[:], want[:]) == 1 && strings.EqualFold(scheme, "Bearer")
 }

@@ -61,6 +61,34 @@ func TestServer_knowsWhoMayConnect(t *testing.T) {
 	}
 }
 
+// Who may connect is asked for at each request.
+func TestServer_goesByWhoMayConnectNow(t *testing.T) {
+	now := Access{Token: "old"}
+	server := NewServer(ServerOptions{Token: "unused", Access: func() Access { return now }}, nil)
+	asks := func(token string) (bool, Refusal) {
+		r := httptest.NewRequest(http.MethodGet, "/ws", nil)
+		r.Host = "airi.lan"
+		r.Header = http.Header{"Authorization": {"Bearer " + token}, "Origin": {"https://stage.example"}}
+		return server.examine(r)
+	}
+	_, why := asks("old")
+	require.Equal(t, ForeignHost, why)
+	now.Hosts = []string{"airi.lan"}
+	_, why = asks("old")
+	require.Equal(t, ForeignPage, why)
+	now.Origins = []string{"https://stage.example"}
+	known, why := asks("old")
+	require.True(t, known, why)
+	now.Token = "new"
+	_, why = asks("old")
+	require.Equal(t, WrongToken, why)
+	known, _ = asks("new")
+	require.True(t, known)
+	now.Token = ""
+	known, _ = asks("whatever")
+	require.True(t, known)
+}
+
 func TestServer_withoutATokenKnowsAll(t *testing.T) {
 	h := startHost(t, ServerOptions{})
 	c, _ := h.pair(t, DialOptions{Token: "whatever"})

@@ -38,6 +38,9 @@ type ServerOptions struct {
 	// Hosts are the names under which this server may be called beside "localhost" and
 	// addresses, without a port.
 	Hosts []string
+	// Access, if set, is asked at each request for the Token, Origins and Hosts to go by in
+	// place of these: they may change. It may be called concurrently.
+	Access func() Access
 
 	// MaxConns is how many connections there may be, MaxPerAddress how many of one
 	// address that is not loopback (of one /64 network where it is IPv6), and MaxEarly how
@@ -51,6 +54,20 @@ type ServerOptions struct {
 	UpgradeTime time.Duration
 	// TLS is what [Server.Serve] speaks, or nil for none.
 	TLS *tls.Config
+}
+
+// Access says who may connect, by the words of [ServerOptions].
+type Access struct {
+	Token          string
+	Origins, Hosts []string
+}
+
+// Now is who may connect at the moment.
+func (o ServerOptions) Now() Access {
+	if o.Access != nil {
+		return o.Access()
+	}
+	return Access{o.Token, o.Origins, o.Hosts}
 }
 
 func (o ServerOptions) resolved() ServerOptions {
@@ -68,7 +85,6 @@ func (o ServerOptions) resolved() ServerOptions {
 type Server struct {
 	o      ServerOptions
 	serve  func(*Conn)
-	token  token
 	budget budget
 
 	mu     sync.Mutex
@@ -98,7 +114,7 @@ type Counts struct {
 func NewServer(o ServerOptions, serve func(*Conn)) *Server {
 	o = o.resolved()
 	return &Server{
-		o: o, serve: serve, token: newToken(o.Token), budget: budget{most: int64(o.MaxQueued)},
+		o: o, serve: serve, budget: budget{most: int64(o.MaxQueued)},
 		conns: map[*Conn]string{}, from: map[string]int{}, counts: Counts{Refused: map[Refusal]uint64{}},
 	}
 }
