@@ -56,11 +56,8 @@ func (s *Server) verify(c *conn, f Frame, token []byte) bool {
 		c.authenticated = true
 		return true
 	}
-	given, _ := text(token)
-	credential, ok := "", false
-	if given != "" {
-		credential, ok = s.o.Verify(given)
-	}
+	given, _ := text(token) // "" for none, which Verify may take, too
+	credential, ok := s.o.Verify(given)
 	if !ok {
 		s.refuse(c, "invalid token", f.id)
 		s.drop(c, DroppedUnauthenticated)

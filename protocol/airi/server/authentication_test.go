@@ -72,6 +72,22 @@ func TestServer_closesWhoDoesNotAuthenticate(t *testing.T) {
 	require.Len(t, r.told["silent"], 1)
 }
 
+// Where a host's tokens may change it may have none for a while: whether none is one is
+// Verify's to say.
+func TestServer_noTokenMayBeOne(t *testing.T) {
+	none := false
+	r := newRig(t, Options{Verify: func(token string) (string, bool) { return "", none || token == "token" }})
+	r.open("a")
+	for _, frame := range []string{`{}`, `{"token":""}`, `{"token":7}`, `{"token":null}`} {
+		r.say("a", event("module:authenticate", frame, ""))
+		require.Contains(t, r.last("a"), "invalid token", frame)
+	}
+	none = true
+	r.say("a", event("module:authenticate", `{}`, ""))
+	require.NotContains(t, r.last("a"), "invalid token")
+	require.True(t, r.server.conns[r.conns["a"]].authenticated)
+}
+
 func TestServer_tellsWhoseATokenIs(t *testing.T) {
 	r := newRig(t, Options{Verify: tokens})
 	r.open("a")

@@ -14,8 +14,9 @@ type Options struct {
 	// NewID makes the ids of events; nil counts. An id has no need to be hard to guess.
 	NewID func() string
 	// Verify tells whether a token is one of the host's, and whose: two connections with
-	// one credential may replace each other. It has to compare in constant time. nil means
-	// that no token is configured: everybody is authenticated, and all are equal.
+	// one credential may replace each other. It is "" of who authenticates without one. It has
+	// to compare in constant time. nil means that no token is configured: everybody is
+	// authenticated, and all are equal.
 	Verify func(token string) (credential string, ok bool)
 	// Negotiate settles the versions of protocol and API; nil agrees to whatever is asked
 	// for.
