@@ -103,7 +103,7 @@ func (g *Gateway) serve(socket *websocket.Conn) {
 func (g *Gateway) opened(c *conn) server.Opened {
 	in := server.Opened{Conn: c.id, Peer: c.peer}
 	if g.o.Verify != nil && c.socket.IsAuthenticated() {
-		in.Credential, in.Known = g.o.Verify(g.o.Socket.Token)
+		in.Credential, in.Known = g.o.Verify(g.o.Socket.Now().Token)
 	}
 	return in
 }

@@ -89,7 +89,10 @@ func (g *Gateway) join(m *member) {
 	m.link, guest.Conn = l, l
 	g.joins.Go(func() {
 		if g.o.Prepare != nil {
-			g.o.Prepare(&guest)
+			if err := g.o.Prepare(&guest); err != nil {
+				g.joined(m, l, "", err)
+				return
+			}
 		}
 		session, settled, err := g.o.Host.Join(g.life, guest)
 		g.joined(m, l, session, err)

@@ -28,8 +28,8 @@ type Options struct {
 	// Collecting bounds what is collected of streams; nil means the defaults.
 	Collecting func() airi.Collecting
 	// Prepare says what the host lays down for a guest of a plugin's name: what it may call,
-	// its limits, its configuration. nil lays down nothing.
-	Prepare func(*actors.Guest)
+	// its limits, its configuration. Its error refuses the guest. nil lays down nothing.
+	Prepare func(*actors.Guest) error
 
 	// LinkRecords and LinkBytes bound what waits for one session: 1024 records, 8 MiB
 	// beside one record.
