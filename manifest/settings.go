@@ -46,6 +46,8 @@ type Settings struct {
 	Drain time.Duration
 	// Listen says where the running host is asked over HTTP.
 	Listen ListenSettings
+	// Websocket is about AIRI's peers that connect there.
+	Websocket WebsocketSettings
 	// Log is about what is logged on standard error.
 	Log LogSettings
 	// Runtimes are the programs that run plugins.

@@ -16,9 +16,17 @@ type ListenSettings struct {
 	Token TokenSource
 	// Origins are the web pages that may ask.
 	Origins []string
+	// Hosts are the names under which the host may be called beside localhost and addresses.
+	Hosts []string
 	// Remote permits an address that can be reached from other machines.
 	Remote bool
+	// TLS says where the certificate and its key are; neither for none.
+	TLS TLSFiles
 }
+
+// TLSFiles are a certificate, perhaps with those that lead to its authority, and its
+// private key, in PEM; they are not read here.
+type TLSFiles struct{ Cert, Key string }
 
 // TokenSource says where a token is, which is not read here: in the variable Env of the
 // host's environment, or in the file File. At most one of them is set.
@@ -69,8 +77,33 @@ var listenShape = shape[ListenSettings]{fields: []field[ListenSettings]{
 	{"token", "", func(r *reader, at fieldPath, v value, l *ListenSettings) { l.Token = whereIs(r, at, v, &tokenShape) }},
 	{"origins", "", listOnce(func(l *ListenSettings) *[]string { return &l.Origins },
 		`an array of web pages' origins, e.g. ["http://localhost:5173"]`, anOrigin)},
+	{"hosts", "", listOnce(func(l *ListenSettings) *[]string { return &l.Hosts },
+		`an array of names, e.g. ["airi.lan"]`, aHost)},
 	{"remote", "", truth(func(l *ListenSettings) *bool { return &l.Remote })},
+	{"tls", "", nested(func(l *ListenSettings) *TLSFiles { return &l.TLS }, &tlsShape)},
 }}
+
+var tlsShape = shape[TLSFiles]{fields: []field[TLSFiles]{
+	{"cert", aCertificate, absolute(func(f *TLSFiles) *string { return &f.Cert }, aCertificate)},
+	{"key", itsKey, absolute(func(f *TLSFiles) *string { return &f.Key }, itsKey)},
+}}
+
+// What the files of TLS are.
+const (
+	aCertificate = `the absolute path of a certificate in PEM, e.g. "/etc/airi-host/cert.pem"`
+	itsKey         = `the absolute path of its private key in PEM, e.g. "/etc/airi-host/key.pem"`
+)
+
+// aHost takes a name under which a host is called, without a port.
+func aHost(r *reader, at fieldPath, v value) (string, bool) {
+	const want = `a name without a port, e.g. "airi.lan"`
+	name, ok := tidy(want)(r, at, v)
+	if ok && strings.ContainsAny(name, ":/@ \t") {
+		r.add(at, "expected %s, found %s", want, v.found())
+		return "", false
+	}
+	return name, ok
+}
 
 // anOrigin takes a web page's origin.
 func anOrigin(r *reader, at fieldPath, v value) (string, bool) {

@@ -39,6 +39,7 @@ var settingsShape = shape[Settings]{fields: []field[Settings]{
 	{"watch", "", nested(func(s *Settings) *WatchSettings { return &s.Watch }, &watchShape)},
 	{"drain", "", timeout(func(s *Settings) *time.Duration { return &s.Drain })},
 	{"listen", "", nested(func(s *Settings) *ListenSettings { return &s.Listen }, &listenShape)},
+	{"websocket", "", nested(func(s *Settings) *WebsocketSettings { return &s.Websocket }, &websocketShape)},
 	{"log", "", nested(func(s *Settings) *LogSettings { return &s.Log }, &logShape)},
 	{"runtimes", "", nested(func(s *Settings) *RuntimeSettings { return &s.Runtimes }, &runtimesShape)},
 	{"stop", "", nested(func(s *Settings) *StopSettings { return &s.Stop }, &stopShape)},

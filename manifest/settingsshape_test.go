@@ -69,6 +69,10 @@ func TestSettingsSchema_hasTheReadersNames(t *testing.T) {
 	wantShape(t, hostTimeoutsShape, root.Defs["timeouts"])
 	wantShape(t, listenShape, root.Defs["listen"])
 	wantShape(t, tokenShape, root.Defs["token"])
+	wantShape(t, tlsShape, root.Defs["tls"])
+	wantShape(t, websocketShape, root.Defs["websocket"])
+	wantShape(t, websocketPolicyShape, root.Defs["websocketPolicy"])
+	wantShape(t, websocketLimitsShape, root.Defs["websocketLimits"])
 	wantShape(t, logShape, root.Defs["log"])
 	wantShape(t, logFilesShape, root.Defs["logs"])
 	wantShape(t, runtimesShape, root.Defs["runtimes"])
@@ -111,6 +115,10 @@ func TestSettingsSchema_hasTheReadersLimits(t *testing.T) {
 	require.EqualValues(t, MaxCount, limits["owedFrames"].Maximum)
 	require.EqualValues(t, MaxFrameBytes, limits["owedBytes"].Maximum)
 	require.EqualValues(t, MaxCount, limits["phaseRequests"].Maximum)
+	peers := defs["websocket"].Properties
+	require.EqualValues(t, MaxFrameBytes, peers["frameBytes"].Maximum)
+	require.EqualValues(t, MaxFrameBytes, peers["earlyFrameBytes"].Maximum)
+	require.EqualValues(t, MaxRouteDepth, defs["websocketLimits"].Properties["depth"].Maximum)
 	logs := defs["logs"].Properties
 	for _, name := range []string{"maxBytes", "total"} {
 		require.EqualValues(t, MinLogBytes, logs[name].Minimum)
