@@ -163,9 +163,9 @@ var (
 		},
 		{
 			from:  "admin",
-			to:    []string{"actors", "lifecycle", "capability", "protocol"},
-			tests: []string{"manifest", "plugin"},
-			why:   "the control API shows what lives and asks for changes; it has no way around the host",
+			to:    []string{"actors", "gateway", "lifecycle", "capability", "protocol", "transport"},
+			tests: []string{"manifest", "plugin", "protocol/airi"},
+			why:   "the control API shows what lives, websocket peers among it, and asks for changes; it has no way around the host",
 		},
 		{
 			from: "testdata/plugins",
@@ -216,8 +216,8 @@ var (
 		{
 			from: "cmd/airi-host", program: true,
 			to: append([]string{
-				"actors", "admin", "capability", "ecosystems", "internal/regular", "lifecycle", "manifest", "manifest/evaluate",
-				"plugin", "protocol", "protocol/airi/bridge", "services", "transport", "watch",
+				"actors", "admin", "capability", "ecosystems", "gateway", "internal/regular", "lifecycle", "manifest", "manifest/evaluate",
+				"plugin", "protocol", "protocol/airi/bridge", "protocol/airi/server", "services", "transport", "watch",
 				"testdata/plugins", // the one that is compiled in
 			}, dialects...),
 			tests: []string{"internal/logtest"},

@@ -63,6 +63,9 @@ type Origin struct {
 	Plugin string `json:"plugin"`
 }
 
+// About is the session itself: every event says so of whom it is.
+func (o Origin) About() Origin { return o }
+
 func (o Origin) attrs() slog.Attr {
 	return slog.Group("", slog.String("plugin", o.Plugin), slog.String("session", o.Session))
 }

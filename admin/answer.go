@@ -230,6 +230,7 @@ type query struct {
 	follow  bool
 	kind    string
 	plugin  string
+	ofType  string
 	company string
 }
 
@@ -262,6 +263,8 @@ func queryOf(r *http.Request, known ...string) (q query, err error) {
 			q.plugin = value
 		case "company":
 			q.company = value
+		case "type":
+			q.ofType = value
 		}
 	}
 	return q, nil

@@ -60,7 +60,7 @@ func (s *Server) getAudit(w http.ResponseWriter, r *http.Request) error {
 	if s.opts.Audit == nil {
 		return invalid("this host keeps no audit records: give it a state directory that stays, with --state")
 	}
-	one, unknown := s.find(search.Plugin)
+	one, unknown := s.findAny(search.Plugin)
 	if unknown == nil {
 		search.Plugin = one.Plugin // it may have been a session's id
 	}

@@ -29,16 +29,3 @@ func (s *Server) followUnkept(kinds actors.Kind, f *feed, wants func(actors.Even
 		<-done
 	}
 }
-
-// inScope wants what is for a tenant, of what has one; "" wants all.
-func inScope(scope string) func(actors.Event) bool {
-	return func(e actors.Event) bool {
-		switch e := e.(type) {
-		case actors.Streamed:
-			return scope == "" || e.Scope == scope
-		case actors.Called:
-			return scope == "" || e.Scope == scope
-		}
-		return true
-	}
-}

@@ -107,14 +107,28 @@ func (c *Client) FollowCall(ctx context.Context, call CallRequest, line func([]b
 // follow also those that come, until ctx ends or the host does. kinds is a list with
 // commas in between, "" for all; n of 0 is for all that are kept.
 func (c *Client) Events(ctx context.Context, kinds string, n int, follow bool, line func([]byte) error) error {
-	return c.EventsFor(ctx, "", kinds, n, follow, line)
+	return c.EventsOf(ctx, EventsWanted{Kinds: kinds}, n, follow, line)
 }
 
-// EventsFor is as Events; of calls and event streams only those for a company, "" for all.
-func (c *Client) EventsFor(ctx context.Context, company, kinds string, n int, follow bool, line func([]byte) error) error {
-	query := url.Values{"kind": {kinds}, "lines": {strconv.Itoa(n)}, "follow": {strconv.FormatBool(follow)}}
-	if company != "" {
-		query.Set("company", company)
+// EventsWanted says which events are wanted; what is "" stands for all.
+type EventsWanted struct {
+	// Kinds is a list with commas in between, "" for all that are kept.
+	Kinds string
+	// Plugin is whom they are about.
+	Plugin string
+	// Company is the tenant of calls and event streams.
+	Company string
+	// Type is that of a channel's event; with a * at its end it stands for all that begin so.
+	Type string
+}
+
+// EventsOf is as Events, for some of them.
+func (c *Client) EventsOf(ctx context.Context, wanted EventsWanted, n int, follow bool, line func([]byte) error) error {
+	query := url.Values{"kind": {wanted.Kinds}, "lines": {strconv.Itoa(n)}, "follow": {strconv.FormatBool(follow)}}
+	for name, value := range map[string]string{"plugin": wanted.Plugin, "company": wanted.Company, "type": wanted.Type} {
+		if value != "" {
+			query.Set(name, value)
+		}
 	}
 	return c.lines(ctx, http.MethodGet, "/events?"+query.Encode(), nil, line)
 }

@@ -33,13 +33,13 @@ type ConfigurationList struct {
 
 // configured finds the plugin that a request is about, if configurations are kept.
 func (s *Server) configured(r *http.Request) (string, error) {
-	one, err := s.find(r.PathValue("name"))
+	one, err := s.findAny(r.PathValue("name"))
 	switch {
 	case err != nil:
 		return "", err
 	case s.opts.Configurations == nil:
 		return "", invalid("plugin %s: this host keeps no configurations", one.Plugin)
-	case !contains(s.roster(), one.Plugin):
+	case !s.isKnown(one.SessionInfo):
 		return "", notTold(one.Plugin)
 	}
 	return one.Plugin, nil

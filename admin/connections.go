@@ -213,14 +213,6 @@ func (c *connection) leaveIdle() {
 
 // Close makes room, once.
 func (c *connection) Close() error {
-	l := c.of
-	l.mu.Lock()
-	if !c.gone {
-		c.gone = true
-		c.leaveIdle()
-		l.open--
-		l.look()
-	}
-	l.mu.Unlock()
+	c.leave()
 	return c.Conn.Close()
 }

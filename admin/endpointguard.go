@@ -32,7 +32,7 @@ func (g Guard) endpointRefusal(r *http.Request, public, there bool) (f Failure, 
 // is this machine's. The page that led there can read nothing of it.
 func (g Guard) isVisit(r *http.Request) bool {
 	head := r.Header
-	return (!g.Loopback || isLoopbackHost(r.Host)) && head.Get("Origin") == "" &&
+	return (!g.Loopback || g.answersTo(r.Host)) && head.Get("Origin") == "" &&
 		(r.Method == http.MethodGet || r.Method == http.MethodHead) &&
 		head.Get("Sec-Fetch-Mode") == "navigate" && head.Get("Sec-Fetch-Dest") == "document"
 }

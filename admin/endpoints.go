@@ -192,10 +192,10 @@ func (e *endpoints) find(method, below string) (to destination, err error) {
 // nothing says why a path is not there: the plugin is unknown, or not running, or has
 // others.
 func (e *endpoints) nothing(name, method, path string, of []endpoint) error {
-	one, err := e.Server.find(name)
+	one, err := e.findAny(name)
 	if err != nil || one.Plugin != name {
 		return &protocol.Error{Code: codeNotFound, Message: fmt.Sprintf(
-			"no plugin is called %s; there are: %s", quoted(name), strings.Join(e.names(), ", "))}
+			"no plugin is called %s; there are: %s", quoted(name), strings.Join(namesOf(e.plugins()), ", "))}
 	}
 	switch one.Phase {
 	case lifecycle.Ready, lifecycle.Degraded:

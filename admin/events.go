@@ -25,19 +25,20 @@ type history struct {
 	// kept are the last events; the oldest is at next once there are most of them.
 	kept  []event
 	next  int
-	feeds map[*feed]actors.Kind
+	feeds map[*feed]eventFilter
 	ended bool
 }
 
 // event is an event and its JSON form.
 type event struct {
-	kind actors.Kind
-	text []byte
+	kind   actors.Kind
+	plugin string
+	text   []byte
 }
 
 func newHistory(host *actors.Host, most int) *history {
 	h := &history{
-		sub: host.Subscribe(keptKinds, 0), done: make(chan struct{}), most: most, feeds: map[*feed]actors.Kind{},
+		sub: host.Subscribe(keptKinds, 0), done: make(chan struct{}), most: most, feeds: map[*feed]eventFilter{},
 	}
 	go h.read()
 	return h
@@ -50,13 +51,21 @@ func (h *history) read() {
 		events := make([]event, 0, len(list))
 		for _, e := range list {
 			if text, err := actors.EncodeEvent(e); err == nil {
-				events = append(events, event{e.Kind(), text})
+				events = append(events, event{e.Kind(), pluginOf(e), text})
 			}
 		}
 		feeds := h.keep(events)
 		spread(feeds, func(f *feed) bool { return h.give(f, events, lost) })
 		return len(feeds)
 	})
+}
+
+// pluginOf is whom an event is about.
+func pluginOf(e actors.Event) string {
+	if of, ok := e.(ofWhom); ok {
+		return of.About().Plugin
+	}
+	return ""
 }
 
 // keep keeps events, and returns who is to be given them.
@@ -78,12 +87,12 @@ func (h *history) keep(list []event) []*feed {
 func (h *history) give(f *feed, list []event, lost uint64) (woke bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	kinds := h.feeds[f]
-	if kinds != 0 && lost > 0 {
+	wanted := h.feeds[f]
+	if wanted.kinds != 0 && lost > 0 {
 		woke = f.lose(lost)
 	}
 	for _, e := range list {
-		if kinds&e.kind != 0 && f.put(func() []byte { return e.text }) {
+		if wanted.wantsKept(e) && f.put(func() []byte { return e.text }) {
 			woke = true
 		}
 	}
@@ -105,13 +114,13 @@ func (h *history) close() {
 	<-h.done
 }
 
-// last returns the end of what is kept of some kinds, oldest first; n of 0 is for all.
+// last returns the end of what is kept and wanted, oldest first; n of 0 is for all.
 // A feed, if there is one, gets all that comes after it.
-func (h *history) last(kinds actors.Kind, n int, f *feed) (list [][]byte) {
+func (h *history) last(wanted eventFilter, n int, f *feed) (list [][]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range h.kept {
-		if e := h.kept[(h.next+i)%len(h.kept)]; e.kind&kinds != 0 {
+		if e := h.kept[(h.next+i)%len(h.kept)]; wanted.wantsKept(e) {
 			list = append(list, e.text)
 		}
 	}
@@ -119,7 +128,7 @@ func (h *history) last(kinds actors.Kind, n int, f *feed) (list [][]byte) {
 		list = list[len(list)-n:]
 	}
 	if f != nil {
-		h.feeds[f] = kinds
+		h.feeds[f] = wanted
 		if h.ended {
 			f.end()
 		}
@@ -134,7 +143,7 @@ func (h *history) leave(f *feed) {
 }
 
 func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) error {
-	q, err := queryOf(r, "lines", "follow", "kind", "company")
+	q, err := queryOf(r, "lines", "follow", "kind", "company", "plugin", "type")
 	if err != nil {
 		return err
 	}
@@ -142,19 +151,20 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	wanted := eventFilter{kinds: kinds, plugin: q.plugin, company: q.company, ofType: q.ofType}
 	if !q.follow {
 		beginLines(w)
-		return writeLines(w, s.history.last(kinds, q.lines, nil))
+		return writeLines(w, s.history.last(wanted, q.lines, nil))
 	}
 	f, err := s.followers.admit()
 	if err != nil {
 		return err
 	}
 	defer s.followers.leave(f)
-	list := s.history.last(kinds, q.lines, f)
+	list := s.history.last(wanted, q.lines, f)
 	defer s.history.leave(f)
-	if told := kinds & (actors.KindCall | actors.KindStream); told != 0 {
-		defer s.followUnkept(told, f, inScope(q.company))()
+	if told := kinds & unkeptKinds; told != 0 {
+		defer s.followUnkept(told, f, wanted.wants)()
 	}
 	beginLines(w)
 	if err := writeLines(w, list); err != nil {
@@ -178,11 +188,13 @@ func kindsOf(list string) (kinds actors.Kind, err error) {
 	return kinds, nil
 }
 
-// eventKinds are the kinds of events that can be asked for. Calls and event streams are
-// told to who follows them, and not kept.
+// unkeptKinds are told to who follows them, and not kept.
+const unkeptKinds = actors.KindCall | actors.KindStream | actors.KindChannel
+
+// eventKinds are the kinds of events that can be asked for.
 var eventKinds = []actors.Kind{
 	actors.KindPhase, actors.KindWaiting, actors.KindCapability, actors.KindDropped, actors.KindRestart, actors.KindGrants, actors.KindConfiguration,
-	actors.KindCall, actors.KindStream,
+	actors.KindCall, actors.KindStream, actors.KindChannel,
 }
 
 // EventKinds are the names of the kinds of events that can be asked for.

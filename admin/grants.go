@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/airi-host/airi-host/actors"
 )
 
 // Granting decides what plugins are permitted, for Options.Granting. Its methods may be
-// called from any goroutine, for one of the Options.Plugins.
+// called from any goroutine, for one of the Options.Plugins, or a guest.
 type Granting interface {
 	// Grants tells what a plugin asks for, and has.
 	Grants(plugin string) Grants
@@ -50,22 +52,25 @@ type Unapproved struct {
 }
 
 // unapproved are the grants of a plugin that wait to be approved.
-func (s *Server) unapproved(plugin string) []string {
-	if s.opts.Granting == nil || !contains(s.roster(), plugin) {
+func (s *Server) unapproved(one actors.SessionInfo) []string {
+	if s.opts.Granting == nil || !s.isKnown(one) {
 		return nil
 	}
-	return s.opts.Granting.Grants(plugin).Waiting
+	return s.opts.Granting.Grants(one.Plugin).Waiting
 }
+
+// isKnown tells whether a session is of a plugin that the host was told to run, or a guest.
+func (s *Server) isKnown(one actors.SessionInfo) bool { return isGuest(one) || contains(s.roster(), one.Plugin) }
 
 // granted finds the plugin that a request is about, if there are grants to decide on.
 func (s *Server) granted(r *http.Request) (string, error) {
-	one, err := s.find(r.PathValue("name"))
+	one, err := s.findAny(r.PathValue("name"))
 	switch {
 	case err != nil:
 		return "", err
 	case s.opts.Granting == nil:
 		return "", invalid("plugin %s: this host decides on no grants", one.Plugin)
-	case !contains(s.roster(), one.Plugin):
+	case !s.isKnown(one.SessionInfo):
 		return "", notTold(one.Plugin)
 	}
 	return one.Plugin, nil

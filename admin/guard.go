@@ -23,6 +23,9 @@ type Guard struct {
 	Token string
 	// Origins are the web pages that may ask, e.g. "http://localhost:5173".
 	Origins []string
+	// Hosts are the names by which the host may be called beside those of this machine's
+	// loopback, without a port.
+	Hosts []string
 	// Current, if set, is asked at each request for the guard to go by in place of this
 	// one: a token may change. It may be called concurrently.
 	Current func() Guard
@@ -33,7 +36,7 @@ type Guard struct {
 
 // around puts the guard before a handler.
 func (g Guard) around(next http.Handler) http.Handler {
-	if g.Current == nil && !g.Loopback && !g.Open && g.Token == "" {
+	if g.isOpenToAll() {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -81,6 +84,8 @@ func (g Guard) refusal(r *http.Request) (f Failure, refused bool) {
 		f = Failure{Code: codeDenied, Message: "what is removed is gone, and every user of this machine may ask here: use airi-host forget, which asks through the control socket, or give the host a --token-file"}
 	case g.Loopback && g.Token == "" && isOperators(r.URL.Path):
 		f = Failure{Code: codeDenied, Message: "every user of this machine may ask here, and its plugins may: use airi-host approve and airi-host audit, which ask through the control socket, or give the host a --token-file"}
+	case g.Loopback && g.Token == "" && isTraffic(r):
+		f = Failure{Code: codeDenied, Message: "what plugins tell each other may hold secrets, and every user of this machine may ask here: use airi-host events, which asks through the control socket, or give the host a --token-file"}
 	case g.Loopback && g.Token == "" && isRoute(r.URL.Path):
 		f = Failure{Code: codeDenied, Message: "a terminal may hold secrets, and every user of this machine may ask here: use airi-host pty, which asks through the control socket, or give the host a --token-file"}
 	default:
@@ -93,7 +98,7 @@ func (g Guard) refusal(r *http.Request) (f Failure, refused bool) {
 func (g Guard) stranger(r *http.Request) (f Failure, refused bool) {
 	origin := r.Header.Get("Origin")
 	switch {
-	case g.Loopback && !isLoopbackHost(r.Host):
+	case g.Loopback && !g.answersTo(r.Host):
 		f = Failure{Code: codeDenied, Message: "the request is for the host " + quoted(r.Host) + ": only localhost and loopback addresses are answered here"}
 	case origin != "" && !slices.Contains(g.Origins, origin):
 		f = Failure{Code: codeDenied, Message: "the request comes from the web page " + quoted(origin) + ", which may not ask this host: list it with --allow-origin"}
@@ -109,6 +114,15 @@ func (g Guard) stranger(r *http.Request) (f Failure, refused bool) {
 func isConfiguration(path string) bool {
 	rest, ok := strings.CutPrefix(path, pathAPI+"/plugins/")
 	return ok && slices.Contains(strings.Split(rest, "/")[1:], "config")
+}
+
+// answersTo tells whether the Host of a request is one of those that are answered.
+func (g Guard) answersTo(host string) bool {
+	name := host
+	if at := strings.LastIndexByte(host, ':'); at >= 0 && isPort(host[at+1:]) {
+		name = host[:at]
+	}
+	return isLoopbackHost(host) || slices.ContainsFunc(g.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
 func quoted(s string) string {

@@ -57,7 +57,7 @@ func (s *Server) getJobs(w http.ResponseWriter, r *http.Request) error {
 		return invalid("this host remembers no runs of jobs: it keeps nothing for the next one; a job runs when it is called")
 	}
 	if q.plugin != "" {
-		one, err := s.find(q.plugin)
+		one, err := s.findAny(q.plugin)
 		if err != nil {
 			return err
 		}

@@ -64,8 +64,8 @@ func (s *Server) logOf(plugin string, n int, since time.Time) excerpt {
 		return s.logOfOne(plugin, n, since)
 	}
 	var all excerpt
-	for _, one := range s.plugins() {
-		all = all.merged(s.logOfOne(one.Plugin, n, since)).within(n, s.limits.LogBytes)
+	for _, plugin := range s.pluginNames() {
+		all = all.merged(s.logOfOne(plugin, n, since)).within(n, s.limits.LogBytes)
 	}
 	return all
 }

@@ -28,7 +28,7 @@ func (s *Server) getLogs(w http.ResponseWriter, r *http.Request) error {
 	}
 	plugin := r.PathValue("name")
 	if plugin != "" {
-		one, err := s.find(plugin)
+		one, err := s.findAny(plugin)
 		if err != nil {
 			return err
 		}
@@ -83,9 +83,9 @@ func (s *Server) followLog(w http.ResponseWriter, r *http.Request, f *feed, plug
 // kept is what the host itself has of logs, in the order of time.
 func (s *Server) kept(plugin string, n int, since time.Time) []actors.Logged {
 	var all []actors.Logged
-	for _, one := range s.plugins() {
-		if plugin == "" || one.Plugin == plugin {
-			all = append(all, s.host.Logs(one.Plugin, n)...)
+	for _, name := range s.pluginNames() {
+		if plugin == "" || name == plugin {
+			all = append(all, s.host.Logs(name, n)...)
 		}
 	}
 	all = slices.DeleteFunc(all, func(e actors.Logged) bool { return e.At.Before(since) })

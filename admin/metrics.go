@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"slices"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -140,11 +141,11 @@ var (
 
 // Describe lists what Collect collects.
 func (standing) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
+	for _, d := range slices.Concat([]*prometheus.Desc{
 		descInfo, descStarted, descSessions, descFlight, descBusy, descCrashes, descGivenUp, descDropped, descRoutes, descRouted, descOffers,
 		descFollow, descWaiting, descMissed, descLogBytes, descLogWaiting, descLogFailing, descLogDropped,
 		descGrants, descAudit, descAuditing, descAsked, descAnswered, descHeaders, descPushed,
-	} {
+	}, peerDescs) {
 		to <- d
 	}
 }
@@ -163,6 +164,9 @@ func (c standing) Collect(to chan<- prometheus.Metric) {
 	phases := map[lifecycle.State]int{}
 	for _, one := range s.plugins() {
 		phases[one.Phase]++
+		if isGuest(one.SessionInfo) {
+			continue // their names are their own choice
+		}
 		put(descFlight, prometheus.GaugeValue, float64(one.InFlight), one.Plugin)
 		put(descBusy, prometheus.GaugeValue, float64(one.Busy), one.Plugin)
 		put(descCrashes, prometheus.CounterValue, float64(one.Worker.Crashes), one.Plugin)
@@ -176,6 +180,7 @@ func (c standing) Collect(to chan<- prometheus.Metric) {
 		put(descSessions, prometheus.GaugeValue, float64(phases[phase]), string(phase))
 	}
 	s.routeMetrics(put)
+	s.peerMetrics(put)
 	states := map[lifecycle.State]int{}
 	for _, o := range s.host.Offers() {
 		states[o.State]++

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,7 +17,7 @@ import (
 )
 
 // PluginList has all plugins: those that the host is to run in their order, then
-// others. One that has no session is in the phase stopped and has no session's id.
+// others, and guests, an entry for each instance. One that has no session is in the phase stopped and has no session's id.
 type PluginList struct {
 	Plugins []PluginInfo `json:"plugins"`
 }
@@ -58,7 +59,12 @@ func (s *Server) plugins() []PluginInfo {
 	newest := map[string]actors.SessionInfo{}
 	told := s.roster()
 	var others []string
+	var guests []PluginInfo
 	for _, one := range s.host.Sessions() { // the oldest first
+		if isGuest(one) {
+			guests = append(guests, s.told(one))
+			continue
+		}
 		if _, seen := newest[one.Plugin]; !seen && !contains(told, one.Plugin) {
 			others = append(others, one.Plugin)
 		}
@@ -72,7 +78,19 @@ func (s *Server) plugins() []PluginInfo {
 		}
 		list = append(list, s.told(one))
 	}
-	return list
+	return append(list, guests...)
+}
+
+// pluginNames are the names of all plugins, each once.
+func (s *Server) pluginNames() (names []string) {
+	seen := map[string]bool{}
+	for _, one := range s.plugins() {
+		if !seen[one.Plugin] {
+			seen[one.Plugin] = true
+			names = append(names, one.Plugin)
+		}
+	}
+	return names
 }
 
 // roster has the names of those that the host is to run.
@@ -85,7 +103,7 @@ func (s *Server) roster() []string {
 
 // told is what the API tells of a session.
 func (s *Server) told(one actors.SessionInfo) PluginInfo {
-	return PluginInfo{one, s.disabled(one.Plugin), s.unapproved(one.Plugin)}
+	return PluginInfo{one, !isGuest(one) && s.disabled(one.Plugin), s.unapproved(one)}
 }
 
 func (s *Server) disabled(plugin string) bool {
@@ -97,37 +115,30 @@ func stopped(plugin string) actors.SessionInfo {
 	return actors.SessionInfo{Plugin: plugin, Phase: lifecycle.Stopped, Worker: actors.WorkerInfo{State: lifecycle.WorkerStopped}}
 }
 
-// find looks for a plugin by its name or by a session's id.
-func (s *Server) find(name string) (PluginInfo, error) {
-	for _, one := range s.plugins() {
-		if one.Plugin == name || one.ID != "" && one.ID == name {
-			return one, nil
-		}
+// find looks for a plugin by its name, a guest's with its instance where there are
+// several, or by a session's id.
+func (s *Server) find(name string) (PluginInfo, error) { return oneOf(s.plugins(), name) }
+
+// findAny is find for what is the same for all instances of a guest.
+func (s *Server) findAny(name string) (PluginInfo, error) {
+	list := s.plugins()
+	one, err := oneOf(list, name)
+	if protocol.CodeOf(err) == protocol.CodeAmbiguous {
+		i := slices.IndexFunc(list, func(one PluginInfo) bool { return one.Plugin == name })
+		return list[i], nil
 	}
-	return PluginInfo{}, &protocol.Error{Code: codeNotFound, Message: fmt.Sprintf(
-		"no plugin and no session is called %s; there are: %s", name, strings.Join(s.names(), ", "))}
+	return one, err
 }
 
 // maxNames is how many names an error lists.
 const maxNames = 20
-
-func (s *Server) names() []string {
-	var names []string
-	for _, one := range s.plugins() {
-		names = append(names, one.Plugin)
-	}
-	if len(names) > maxNames {
-		names = append(names[:maxNames], "…")
-	}
-	return names
-}
 
 func (s *Server) getPlugin(w http.ResponseWriter, r *http.Request) error {
 	one, err := s.find(r.PathValue("name"))
 	if err != nil {
 		return err
 	}
-	detail, err := s.host.Inspect(one.Plugin)
+	detail, err := s.host.Inspect(cmp.Or(one.ID, one.Plugin))
 	if err != nil { // it is stopped
 		detail = actors.Inspection{SessionInfo: one.SessionInfo, Offers: []capability.Offer{}, Log: s.host.Logs(one.Plugin, inspectedLines)}
 	}
@@ -145,26 +156,31 @@ func (s *Server) getCapabilities(w http.ResponseWriter, r *http.Request) error {
 	if q.kind != "" && !slices.Contains(capability.Kinds(), capability.Kind(q.kind)) {
 		return invalid("?kind=%s: expected one of %s", q.kind, join(capability.Kinds()))
 	}
-	if q.plugin, err = s.owner(q.plugin); err != nil {
+	owner, err := s.owner(q.plugin)
+	if err != nil {
 		return err
 	}
 	list := slices.DeleteFunc(s.host.Offers(), func(o capability.Offer) bool {
-		return q.plugin != "" && o.Owner.Plugin != q.plugin || q.kind != "" && string(o.Key.Kind()) != q.kind
+		return owner.Plugin != "" && o.Owner.Plugin != owner.Plugin || owner.Instance != "" && o.Owner.Instance != owner.Instance ||
+			q.kind != "" && string(o.Key.Kind()) != q.kind
 	})
 	return answer(w, http.StatusOK, CapabilityList{slices.Concat([]capability.Offer{}, list)})
 }
 
-// owner is whose offers are asked for: a plugin, by its name or a session's id, or the
-// host; "" is for all.
-func (s *Server) owner(name string) (string, error) {
+// owner is whose offers are asked for: a plugin with all its instances, by its name, one of
+// them, or the host; "" is for all.
+func (s *Server) owner(name string) (capability.Owner, error) {
 	if name == "" || name == capability.HostOwner.Plugin {
-		return name, nil
+		return capability.Owner{Plugin: name}, nil
 	}
-	one, err := s.find(name)
-	if err != nil {
-		return "", &protocol.Error{Code: codeNotFound, Message: fmt.Sprintf("%v, and the host itself, %s", err, capability.HostOwner.Plugin)}
+	one, err := s.findAny(name)
+	switch {
+	case err == nil && one.Plugin == name:
+		return capability.Owner{Plugin: name}, nil
+	case err != nil:
+		return capability.Owner{}, &protocol.Error{Code: codeNotFound, Message: fmt.Sprintf("%v, and the host itself, %s", err, capability.HostOwner.Plugin)}
 	}
-	return one.Plugin, nil
+	return capability.Owner{Plugin: one.Plugin, Instance: one.Instance}, nil
 }
 
 func join(kinds []capability.Kind) string {
@@ -182,6 +198,9 @@ func (s *Server) command(name string, order func(context.Context, actors.Session
 		if err != nil {
 			return err
 		}
+		if err := mayOrder(name, one.SessionInfo); err != nil {
+			return err
+		}
 		ctx, cancel := s.ordered(r)
 		defer cancel()
 		after, err := order(ctx, one.SessionInfo)
@@ -193,6 +212,7 @@ func (s *Server) command(name string, order func(context.Context, actors.Session
 		}
 		if after.Plugin == "" { // it went meanwhile
 			after = stopped(one.Plugin)
+			after.Instance = one.Instance
 		}
 		return answer(w, http.StatusOK, s.told(after))
 	}
@@ -223,7 +243,9 @@ func (s *Server) start(ctx context.Context, one actors.SessionInfo) (actors.Sess
 }
 
 func (s *Server) stop(ctx context.Context, one actors.SessionInfo) (actors.SessionInfo, error) {
-	s.byHand.set(one.Plugin, true)
+	if !isGuest(one) {
+		s.byHand.set(one.Plugin, true)
+	}
 	if one.ID == "" {
 		return one, nil
 	}
@@ -303,7 +325,7 @@ func (b *stoppedByHand) has(plugin string) bool {
 }
 
 // Readiness tells whether every plugin is ready or degraded, but for those that are
-// disabled or were stopped by hand.
+// disabled or were stopped by hand, and for guests, whom nobody awaits.
 type Readiness struct {
 	Ready bool `json:"ready"`
 	// Starting tells that the host does not know its plugins yet: it reads their manifests.
@@ -333,7 +355,7 @@ type NotReady struct {
 func (s *Server) readiness() Readiness {
 	var r Readiness
 	for _, one := range s.plugins() {
-		if one.Disabled || s.byHand.has(one.Plugin) && one.ID == "" {
+		if isGuest(one.SessionInfo) || one.Disabled || s.byHand.has(one.Plugin) && one.ID == "" {
 			continue
 		}
 		r.Plugins++

@@ -41,6 +41,7 @@ func (s *Server) routes() http.Handler {
 		"GET " + pathAPI + "/events":                          s.getEvents,
 		"GET " + pathAPI + "/capabilities":                    s.getCapabilities,
 		"GET " + pathAPI + "/jobs":                            s.getJobs,
+		"GET " + pathAPI + "/peers":                           s.getPeers,
 		"POST " + pathAPI + "/call":                           s.postCall,
 		"POST " + pathAPI + "/reload":                         s.postReload,
 		"POST " + pathAPI + "/plugins/{name}/start":           s.command(Start, s.start),

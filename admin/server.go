@@ -58,6 +58,8 @@ type Options struct {
 	// Jobs lists the jobs of a plugin, "" being all, with so many of their last runs; nil
 	// for a host that remembers none.
 	Jobs func(ctx context.Context, plugin string, runs int) ([]Job, error)
+	// Websockets are AIRI's peers, which connect at /ws; nil for a host that serves none.
+	Websockets Websockets
 	// Metrics are served as /metrics; nil for none.
 	Metrics *Metrics
 	// Log is told what goes wrong; nil discards it.

@@ -31,10 +31,13 @@ func (s *Server) handler(g Guard) http.Handler {
 	before := g.around(s.answering(s.getStarting))
 	after := sync.OnceValue(func() http.Handler { return s.endpoints.before(g, g.around(s.bounded(s.mux))) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.running.Load() {
-			after().ServeHTTP(w, r)
-		} else {
+		switch {
+		case !s.running.Load():
 			before.ServeHTTP(w, r)
+		case s.upgrades(g, r):
+			s.opts.Websockets.ServeHTTP(leaver{w}, r)
+		default:
+			after().ServeHTTP(w, r)
 		}
 	})
 }
