@@ -16,7 +16,7 @@ import (
 // askCommands are those that ask or command a running host.
 func (c *cli) askCommands() []*cobra.Command {
 	list := []*cobra.Command{
-		c.psCommand(), c.inspectCommand(), c.capsCommand(), c.jobsCommand(), c.logsCommand(), c.eventsCommand(),
+		c.psCommand(), c.inspectCommand(), c.peersCommand(), c.capsCommand(), c.jobsCommand(), c.logsCommand(), c.eventsCommand(),
 		c.steerCommand(admin.Start), c.steerCommand(admin.Stop), c.reloadCommand(),
 		c.steerCommand(admin.Enable), c.steerCommand(admin.Disable), c.approveCommand(), c.auditCommand(),
 	}

@@ -325,6 +325,64 @@ var reached = map[string]reach{
 		},
 		nil,
 	},
+	"gateway.Options": {
+		func(s *settings) any { return s.gateway() },
+		map[string]string{"LinkRecords": "websocket.linkFrames", "LinkBytes": "websocket.linkBytes"},
+		map[string]string{
+			"Host": wired, "Log": wired, "Verify": wired, "Prepare": wired, "Collecting": "airi.Collecting is an object of its own here",
+			"Socket": byOthers, "Server": byOthers,
+		},
+	},
+	"websocket.ServerOptions": {
+		func(s *settings) any { return s.sockets() },
+		map[string]string{
+			"MaxConns": "websocket.connections", "MaxPerAddress": "websocket.perAddress", "MaxEarly": "websocket.early",
+			"MaxQueued": "websocket.queuedTotal", "UpgradeTime": "websocket.upgradeTimeout",
+		},
+		map[string]string{
+			"Options": byOthers, "Access": wired + ": listen says it", "Token": "Access has it", "Origins": "Access has them", "Hosts": "Access has them",
+			"TLS": "the listener has it: listen.tls",
+		},
+	},
+	"websocket.Options": {
+		func(s *settings) any { return s.sockets().Options },
+		map[string]string{
+			"MaxRecord": "websocket.frameBytes", "MaxEarlyRecord": "websocket.earlyFrameBytes", "QueueRecords": "websocket.queueFrames",
+			"QueueBytes": "websocket.queueBytes", "SlowPeer": "websocket.slowPeer", "PingEvery": "websocket.pingEvery", "Silence": "websocket.silence",
+			"MessageTime": "websocket.messageTimeout", "WriteTime": "websocket.writeTimeout", "AuthTime": "websocket.authentication",
+			"CloseTime": "websocket.closeTimeout",
+		},
+		map[string]string{"PassControl": wired},
+	},
+	"server.Options": {
+		func(s *settings) any { return s.airiServer() },
+		map[string]string{
+			"NoBypass": "websocket.noBypass", "Pong": "websocket.pong", "Authentication": "websocket.authentication", "Beat": "websocket.beat",
+			"SyncEvery": "websocket.syncEvery", "Grace": "websocket.grace",
+		},
+		map[string]string{
+			"Instance": wired, "Version": wired, "NewID": wired, "Verify": wired, "Negotiate": wired, "Policy": byOthers, "Limits": byOthers,
+		},
+	},
+	"server.Policy": {
+		func(s *settings) any { return s.airiServer().Policy },
+		map[string]string{
+			"AllowPlugins": "websocket.policy.allowPlugins", "DenyPlugins": "websocket.policy.denyPlugins",
+			"AllowLabels": "websocket.policy.allowLabels", "DenyLabels": "websocket.policy.denyLabels",
+		},
+		nil,
+	},
+	"server.Limits": {
+		func(s *settings) any { return s.airiServer().Limits },
+		map[string]string{
+			"Conns": "websocket.connections", "Modules": "websocket.limits.modules", "Sessions": "websocket.limits.sessions", "Away": "websocket.limits.away",
+			"Registry": "websocket.limits.registryBytes", "Acted": "websocket.limits.actedBytes", "Announcement": "websocket.limits.announcementBytes",
+			"Identity": "websocket.limits.identityBytes", "Text": "websocket.limits.textBytes", "Aliases": "websocket.limits.aliases",
+			"Consumers": "websocket.limits.consumers", "Sticky": "websocket.limits.sticky", "Terms": "websocket.limits.terms", "Depth": "websocket.limits.depth",
+			"Destination": "websocket.limits.destinationBytes",
+		},
+		nil,
+	},
 	"queues": {
 		func(s *settings) any {
 			q := s.queues()
@@ -361,7 +419,7 @@ func setting(path string, value any) map[string]any {
 }
 
 // values are what a setting may be: one of them is right.
-var values = []any{7, 2 << 20, "7s", true, 0.5, "/bin/sh", "NAME", "http://collector:4318", []string{"10.0.0.0/8"}, []string{"data"}}
+var values = []any{7, 2 << 20, "7s", true, 0.5, "/bin/sh", "NAME", "http://collector:4318", []string{"10.0.0.0/8"}, []string{"data"}, "refuse"}
 
 // withSetting reads settings that set one path, to one of the values that are right.
 func withSetting(t *testing.T, path string) []*settings {

@@ -22,7 +22,9 @@ import (
 type callOptions struct {
 	dirs    []string
 	plugin  string
-	scope   string
+	// instance is one of a guest's.
+	instance string
+	scope    string
 	timeout time.Duration
 	idle    time.Duration
 	follow  bool
@@ -82,6 +84,7 @@ func (c *cli) callCommand() *cobra.Command {
 	c.askFlag(cmd)
 	cmd.Flags().StringSliceVar(&opts.dirs, "dir", nil, "a directory of plugins to start a host on, instead of asking the running one; may be given again")
 	cmd.Flags().StringVar(&opts.plugin, "plugin", "", "which plugin's capability, where several offer it")
+	cmd.Flags().StringVar(&opts.instance, "instance", "", "which instance of --plugin, where several are there")
 	cmd.Flags().StringVar(&opts.scope, "scope", "", "the tenant")
 	cmd.Flags().DurationVar(&opts.timeout, "timeout", 0, "the deadline, the start included; 0 or less stands for the defaults: 30s for the start, 30s for the call")
 	cmd.Flags().DurationVar(&opts.idle, "idle", 0, "how long the plugin may report nothing; 0 stands for what its manifest says, less for no such limit")
@@ -92,9 +95,12 @@ func (c *cli) callCommand() *cobra.Command {
 
 // call is the call to make, but for its input.
 func (o callOptions) call(key string, now time.Time) (protocol.Call, error) {
-	one := protocol.Call{Key: key, Plugin: o.plugin, Scope: o.scope, Idle: o.idle}
+	one := protocol.Call{Key: key, Plugin: o.plugin, Instance: o.instance, Scope: o.scope, Idle: o.idle}
 	if err := capability.Key(key).Validate(); err != nil {
 		return one, usageError{fmt.Errorf("KEY: %w", err)}
+	}
+	if o.instance != "" && o.plugin == "" {
+		return one, usageError{errors.New("--instance: expected --plugin as well, whose instance it is")}
 	}
 	if o.timeout > 0 {
 		one.Deadline = now.Add(o.timeout)

@@ -19,7 +19,7 @@ import (
 // callRunning makes a call on the running host.
 func (c *cli) callRunning(ctx context.Context, one protocol.Call, opts callOptions) error {
 	request := admin.CallRequest{
-		Key: one.Key, Input: one.Input, Plugin: one.Plugin, Scope: one.Scope, Idle: admin.Duration(one.Idle),
+		Key: one.Key, Input: one.Input, Plugin: one.Plugin, Instance: one.Instance, Scope: one.Scope, Idle: admin.Duration(one.Idle),
 		Timeout: admin.Duration(max(opts.timeout, 0)), Verbose: opts.verbose,
 	}
 	err := c.ask(ctx, c.whileTaken(func(ctx context.Context, host *admin.Client) error {

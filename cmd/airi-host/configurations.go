@@ -99,6 +99,6 @@ func (r revisions) ConfigurationHistory(ctx context.Context, plugin, company str
 func (h *house) configurator(db *store.DB) *configuration.Configurator {
 	h.configs.running = h.runs
 	return configuration.New(configuration.Options{
-		Host: h.Host, Store: revisions{db}, Book: &h.configs.Book, Manifest: h.roster.get, Company: h.configs.company,
+		Host: h.Host, Store: revisions{db}, Book: &h.configs.Book, Manifest: h.manifestOf, Company: h.configs.company,
 	})
 }

@@ -22,22 +22,23 @@ thousand events.
 
 With -f what comes is shown too, until Ctrl-C or the host's end. Whoever reads too slowly
 misses events, and is told how many. Calls, who called what and because of which other
-call, and what plugins put on their event streams, are shown with -f --kind call,stream alone,
-while somebody follows them; --scope shows those for one tenant only. With --output json the lines are objects, those of run
+call, what plugins put on their event streams, and the events that AIRI's modules and peers
+tell each other (channel), are shown with -f --kind call,stream,channel alone, while somebody
+follows them; --scope shows those for one tenant only, --type events of one type. With --output json the lines are objects, those of run
 and {"event":"gap","missed":…}.`
 
 func (c *cli) eventsCommand() *cobra.Command {
 	var lines int
 	var follow bool
-	var kinds, scope string
+	var wanted admin.EventsWanted
 	cmd := &cobra.Command{
 		Use:     "events",
 		Short:   "Show what happens in the running host",
 		Long:    eventsText,
-		Example: "  airi-host events -f --kind phase,restart",
+		Example: "  airi-host events -f --kind phase,restart\n  airi-host events -f --kind channel --plugin discord-bot --type 'spark:*'",
 		Args:    c.arguments(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cmp.Or(checkLines(lines), checkKinds(kinds)); err != nil {
+			if err := cmp.Or(checkLines(lines), checkKinds(wanted.Kinds)); err != nil {
 				return err
 			}
 			return c.follow(cmd.Context(), follow, func(ctx context.Context, host *admin.Client) error {
@@ -45,13 +46,15 @@ func (c *cli) eventsCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return host.EventsFor(ctx, scope, kinds, lines, follow, show)
+				return host.EventsOf(ctx, wanted, lines, follow, show)
 			})
 		},
 	}
 	linesFlag(cmd, &lines, &follow)
-	cmd.Flags().StringVar(&kinds, "kind", "", "only some kinds: "+strings.Join(admin.EventKinds(), ", ")+", with commas in between")
-	cmd.Flags().StringVar(&scope, "scope", "", "of calls and event streams, only those for this tenant")
+	cmd.Flags().StringVar(&wanted.Kinds, "kind", "", "only some kinds: "+strings.Join(admin.EventKinds(), ", ")+", with commas in between")
+	cmd.Flags().StringVar(&wanted.Plugin, "plugin", "", "only those about this plugin")
+	cmd.Flags().StringVar(&wanted.Company, "scope", "", "of calls and event streams, only those for this tenant")
+	cmd.Flags().StringVar(&wanted.Type, "type", "", "of what is told on channels, only events of this type; with a * at its end, of all that begin so")
 	return cmd
 }
 
@@ -130,6 +133,8 @@ func (l layout) streamed(line []byte) (string, error) {
 		return shown(line, l.called)
 	case actors.KindStream.String():
 		return shown(line, l.onStream)
+	case actors.KindChannel.String():
+		return shown(line, l.onChannel)
 	case actors.KindLog.String():
 		return shown(line, l.logged)
 	default:
@@ -191,6 +196,17 @@ func (l layout) onStream(e actors.Streamed) string {
 	}
 	if e.Lost {
 		text += ": the plugin has ended"
+	}
+	return l.line(e.At.Local(), e.Plugin, printable(text))
+}
+
+func (l layout) onChannel(e actors.Channel) string {
+	text := "← " + e.Name
+	if e.FromPlugin {
+		text = "→ " + e.Name
+	}
+	if e.Payload != nil {
+		text += "  " + string(e.Payload)
 	}
 	return l.line(e.At.Local(), e.Plugin, printable(text))
 }

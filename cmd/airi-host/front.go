@@ -98,11 +98,14 @@ func (f *front) serve(c *cli, h *house, st *state) {
 	if h.kept != nil {
 		o.LogFiles = h.kept
 	}
+	if h.gateway = f.openGateway(c, h); h.gateway != nil { // else the interface would hold a nil pointer
+		o.Websockets = h.gateway
+	}
 	countStore(c.metrics, st.db)
 	countJobs(c.metrics, h.jobs)
 	if st.db != nil {
 		configs := h.configurator(st.db)
-		o.Configurations, o.Forget = configuring{configs, st.trail}, h.forget(configs, st, c.logRemover(h.kept, st))
+		o.Configurations, o.Forget = configuring{forAll{configs, h}, st.trail}, h.forget(configs, st, c.logRemover(h.kept, st))
 		f.reloader = newReloader(c, h, f, configs)
 		o.ReloadSettings = f.reloader.reload
 		o.Granting, o.Ordered, o.Attached = approvals{h, &st.grants}, st.ordered, st.attached
@@ -125,7 +128,7 @@ func (f *front) guardOf(s *settings) (admin.Guard, error) {
 		return admin.Guard{}, nil
 	}
 	o := f.listen
-	o.Token, o.Origins = s.Listen.Token, s.Listen.Origins
+	o.Token, o.Origins, o.Hosts = s.Listen.Token, s.Listen.Origins, s.Listen.Hosts
 	return o.guard()
 }
 
@@ -137,7 +140,11 @@ func (f *front) tell(c *cli) {
 	if c.json() {
 		c.encode(listeningLine{"listening", f.http.Addr().String(), f.dir})
 	}
-	c.say("listening on http://%s", f.http.Addr())
+	scheme := "http"
+	if f.listen.TLS.Cert != "" {
+		scheme = "https"
+	}
+	c.say("listening on %s://%s", scheme, f.http.Addr())
 }
 
 type listeningLine struct {

@@ -30,6 +30,9 @@ type grants struct {
 	trail    *audit.Trail
 	log      *slog.Logger
 
+	// owns tells the host's own plugins from guests; nil where there are none of these.
+	owns func(plugin string) bool
+
 	// known holds a *granted by plugin, which is replaced and never changed.
 	known sync.Map
 	// born holds an atBirth by plugin.
@@ -166,6 +169,8 @@ func (g *grants) told(plugin string) admin.Grants {
 	told := admin.Grants{Plugin: plugin, Source: "stored", Asked: append([]string{}, one.asked...), Granted: []string{}}
 	given, listed := g.listed(plugin)
 	switch {
+	case g.isGuest(plugin):
+		return g.toldGuest(plugin)
 	case listed:
 		told.Source = "settings"
 	case g.db == nil:
@@ -207,10 +212,13 @@ func (g *grants) of(plugin string, asked []string) []string {
 // actors.Options.MayInvoke.
 func (g *grants) mayInvoke(plugin string, key capability.Key) bool {
 	given, listed := g.listed(plugin)
-	if !listed {
-		if g.db == nil {
-			return true
-		}
+	switch {
+	case listed:
+	case g.isGuest(plugin):
+		given = g.toldGuest(plugin).Granted
+	case g.db == nil:
+		return true
+	default:
 		given = g.get(plugin).given
 	}
 	return covered(manifest.InvokePrefix+string(key), given)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/ecosystems"
+	"github.com/airi-host/airi-host/gateway"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi/bridge"
@@ -51,6 +52,8 @@ type house struct {
 	granted []actors.Granted
 	// jobs runs the plugins' jobs; nil where nobody would remember it.
 	jobs *timetable
+	// gateway are AIRI's peers on websockets; nil where none are served.
+	gateway *gateway.Gateway
 	// tapped closes when the last frame was logged; nil when none is.
 	tapped <-chan struct{}
 }
@@ -75,6 +78,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		hidden = newHush(c.settings)
 		hidden.textOnly = !taps
 	}
+	st.grants.owns = func(plugin string) bool { return h.roster.get(plugin) != nil }
 	h.roster.saw, h.granted = h.sees(st), st.grants.seeAll(context.Background(), st.disabled.without(list))
 	id := uuid.NewString()
 	if h.telemetry, err = c.settings.openTelemetry(id, log); err != nil {
@@ -94,7 +98,7 @@ func (c *cli) open(list []*manifest.Manifest, st *state, once bool) (*house, err
 		return nil, err
 	}
 	if taps {
-		h.tapped = tapWire(h.Host, options.Dialects, h.roster.dialect, log, hidden, c.settings.queues().frames)
+		h.tapped = tapWire(h.Host, options.Dialects, h.speaks, log, hidden, c.settings.queues().frames)
 	}
 	return h, nil
 }
@@ -166,7 +170,7 @@ func (c *cli) dialects(h *house, st *state) []protocol.Dialect {
 func (h *house) close(now context.Context, drain time.Duration) error {
 	ctx, cancel := context.WithTimeout(now, drain)
 	defer cancel()
-	err := h.Shutdown(ctx)
+	err := errors.Join(h.closeGateway(ctx), h.Shutdown(ctx))
 	if h.tapped != nil {
 		<-h.tapped
 	}

@@ -22,7 +22,7 @@ With --output json it is one line, {"event":"plugin",…}.`
 
 func (c *cli) inspectCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "inspect NAME",
+		Use:     "inspect NAME[/INSTANCE]",
 		Short:   "Tell all about a plugin of the running host",
 		Long:    inspectText,
 		Example: "  airi-host inspect greeter",
@@ -47,6 +47,7 @@ func (c *cli) inspectCommand() *cobra.Command {
 func (c *cli) printInspection(d admin.PluginDetail, now time.Time) {
 	facts := [][2]string{
 		{"plugin", d.Plugin},
+		{"instance", d.Instance},
 		{"session", d.ID},
 		{"phase", phaseOf(d.SessionInfo, now)},
 		{"disabled", disabledWord(d.Disabled)},

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,7 +98,14 @@ func (o listenOptions) listenHTTP(ctx context.Context, log *slog.Logger) (net.Li
 	if err != nil {
 		return nil, guard, err
 	}
+	config, err := o.tls()
+	if err != nil {
+		return nil, guard, err
+	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address())
+	if err == nil && config != nil {
+		return tls.NewListener(l, config), guard, nil
+	}
 	if err == nil {
 		return l, guard, nil
 	}
@@ -130,7 +138,10 @@ func (o listenOptions) check() error {
 	if o.address() == listenOff {
 		return nil
 	}
-	_, err := o.guard()
+	if _, err := o.guard(); err != nil {
+		return err
+	}
+	_, err := o.tls()
 	return err
 }
 
@@ -157,7 +168,7 @@ func (o listenOptions) holder(ctx context.Context) string {
 
 // guard says who may ask.
 func (o listenOptions) guard() (admin.Guard, error) {
-	g := admin.Guard{Origins: o.Origins}
+	g := admin.Guard{Origins: o.Origins, Hosts: o.Hosts}
 	said := o.said(flagListen, "listen.address")
 	name, _, err := net.SplitHostPort(o.address())
 	if err != nil {

@@ -19,8 +19,14 @@ func readPrivate(file string) (string, error) {
 		return "", errors.New("expected a short text file")
 	case err != nil:
 		return "", withoutPath(err)
-	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("it can be read by others (mode %04o): chmod 600 %s", info.Mode().Perm()&fs.ModePerm, file)
 	}
-	return string(text), nil
+	return string(text), ownersAlone(file, info)
+}
+
+// ownersAlone refuses a file that others can read.
+func ownersAlone(file string, info fs.FileInfo) error {
+	if info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("it can be read by others (mode %04o): chmod 600 %s", info.Mode().Perm()&fs.ModePerm, file)
+	}
+	return nil
 }

@@ -17,7 +17,8 @@ import (
 )
 
 const psText = `List the plugins of the running host: where each stands and for how long, its calls and
-those that failed, its crashes, its process, and what it waits for or why it failed.
+those that failed, its crashes, its process, and what it waits for or why it failed. Those that
+have come by themselves, over a websocket, are listed by their instances, NAME/INSTANCE.
 
 With --output json there is a line {"event":"plugin",…} for each.`
 
@@ -46,11 +47,19 @@ func (c *cli) printPlugins(list []admin.PluginInfo, now time.Time) {
 			c.encodeAs("plugin", one)
 		}
 		rows = append(rows, []string{
-			one.Plugin, standing(one), lasting(one.SessionInfo, now), strconv.FormatUint(one.Calls, 10), strconv.FormatUint(one.CallErrors, 10),
+			calledOf(one.SessionInfo), standing(one), lasting(one.SessionInfo, now), strconv.FormatUint(one.Calls, 10), strconv.FormatUint(one.CallErrors, 10),
 			strconv.Itoa(one.Worker.Crashes), pidOf(one.SessionInfo), c.notesOf(one, now),
 		})
 	}
 	c.table(rows)
+}
+
+// calledOf is a plugin's name, with the instance of one that has come by itself.
+func calledOf(one actors.SessionInfo) string {
+	if one.Instance == "" {
+		return one.Plugin
+	}
+	return one.Plugin + "/" + one.Instance
 }
 
 // standing is where a plugin stands, in one word.

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/gateway"
 	"github.com/airi-host/airi-host/internal/need"
 	"github.com/airi-host/airi-host/lifecycle"
 )
@@ -30,6 +31,7 @@ import (
 //	                         the arguments {N} is N times 100 ms. A busy machine gets longer times
 //	events stdout            every line is a JSON object with an "event"
 //	ready STATE N            a host runs in the state directory, N plugins of it are ready
+//	peers STATE TEXT         a row of the command peers comes to match a regular expression
 //	shows STATE PLUGIN TEXT  what ps notes of a plugin comes to match a regular expression
 //	job STATE KEY HOW        a job is due (at some time), or a run of it is running
 //	answers STATE KEY TEXT   a call of the host that runs there comes to answer with TEXT
@@ -59,6 +61,7 @@ func TestScripts(t *testing.T) {
 			"events":  events,
 			"ready":   ready,
 			"shows":   shows,
+			"peers":   peers,
 			"job":     job,
 			"answers": answers,
 			"phase":   inPhase,
@@ -297,4 +300,19 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s: %q does not match %s: %v", args[1], note, want, err)
 		}
 	}
+}
+
+// peers waits until a row of the command peers matches.
+func peers(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: peers STATE TEXT")
+	}
+	want, err := regexp.Compile(args[1])
+	ts.Check(err)
+	await(ts, args[0], "a peer is "+args[1], func(ctx context.Context, host *admin.Client) bool {
+		list, _ := host.Peers(ctx)
+		return slices.ContainsFunc(list, func(p gateway.Peer) bool {
+			return slices.ContainsFunc(peerRows(p, time.Now()), func(row []string) bool { return want.MatchString(strings.Join(row, "  ")) })
+		})
+	})
 }

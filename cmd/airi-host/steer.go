@@ -63,9 +63,12 @@ func (c *cli) printSteered(command string, one admin.PluginInfo) {
 		session = " (" + one.ID + ")"
 	}
 	next := outlook[command]
+	if one.Instance != "" {
+		next = "it has to come again by itself"
+	}
 	if one.Disabled {
 		next = outlook[admin.Disable]
 	}
-	text := one.Plugin + " is " + string(one.Phase) + session
+	text := calledOf(one.SessionInfo) + " is " + string(one.Phase) + session
 	c.say("%s", printable(sentence(text, c.notesOf(one, time.Now()), next)))
 }

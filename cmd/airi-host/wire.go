@@ -7,6 +7,7 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/airi"
 )
 
 // wireQueue is how many frames may wait to be logged, unless the settings say otherwise;
@@ -33,6 +34,7 @@ func tapWire(
 	for _, d := range dialects {
 		tap.codecs[d.Name()] = d.Codec()
 	}
+	tap.codecs[guestDialect] = airi.Remote{}.Codec()
 	sub := host.Subscribe(actors.KindWire, queue)
 	done := make(chan struct{})
 	go func() {

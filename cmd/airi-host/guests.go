@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/actors/configuration"
+	"github.com/airi-host/airi-host/admin"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// Guests are the plugins of AIRI's peers on websockets. They have no manifest: what they may
+// call is said by the settings, or by what was approved by hand.
+
+// guestDialect is that of guests, for who logs frames.
+const guestDialect = "guest"
+
+// speaks is the dialect of a plugin.
+func (h *house) speaks(plugin string) string {
+	if h.roster.get(plugin) == nil {
+		return guestDialect
+	}
+	return h.roster.dialect(plugin)
+}
+
+// prepare lays down what the host has for a guest: the configuration that is kept for its
+// name, and what it may call. A guest under the name of one of the host's own plugins is
+// refused, whether that runs or not: it would be given what is that one's.
+func (h *house) prepare(g *actors.Guest) error {
+	name := g.Manifest.PluginName()
+	if h.roster.get(name) != nil {
+		return &protocol.Error{Code: protocol.CodeInvalid, Plugin: name, Message: fmt.Sprintf(
+			"plugin %s is one of the host's own: a peer needs another name", name)}
+	}
+	g.Manifest.Host.Invoke = []string{"*"} // grants.mayInvoke decides, by what is in force at the call
+	g.Start = h.configs.Start(name, h.configs.next(g.Manifest))
+	if g.Start.Config != nil && h.paperclip.hidden != nil {
+		h.paperclip.hidden.config(g.Start.Config.Full)
+	}
+	if waiting := h.grants.waiting(name); len(waiting) > 0 {
+		h.TellGrants(actors.Granted{Origin: actors.Origin{Plugin: name}, Waiting: waiting})
+	}
+	return nil
+}
+
+// manifestOf is a plugin's manifest; a guest that is there has one without anything in it.
+func (h *house) manifestOf(plugin string) *manifest.Manifest {
+	if m := h.roster.get(plugin); m != nil {
+		return m
+	}
+	if len(h.instances(plugin)) > 0 {
+		return &manifest.Manifest{Dialect: manifest.DialectAIRI, Name: plugin}
+	}
+	return nil
+}
+
+// instances are the sessions of a guest, the oldest first.
+func (h *house) instances(plugin string) []actors.SessionInfo {
+	return slices.DeleteFunc(h.Sessions(), func(one actors.SessionInfo) bool { return one.Plugin != plugin || one.Instance == "" })
+}
+
+// forAll gives a configuration that is changed by hand to all instances of a guest: the
+// newest one has had it before it is kept.
+type forAll struct {
+	*configuration.Configurator
+	house *house
+}
+
+// Commit implements admin.Configurations.
+func (f forAll) Commit(ctx context.Context, plugin string, change configuration.Change) (configuration.Configuration, error) {
+	kept, err := f.Configurator.Commit(ctx, plugin, change)
+	instances := f.house.instances(plugin)
+	if err != nil || len(instances) < 2 || change.Company != "" {
+		return kept, err
+	}
+	start := f.house.configs.Start(plugin, f.house.configs.settings.now().Scope)
+	if start.Config == nil {
+		return kept, nil
+	}
+	for _, one := range instances[:len(instances)-1] {
+		if !takesConfiguration(one.Phase) {
+			continue // it is given it when it asks
+		}
+		if _, err := f.house.CommitConfiguration(ctx, one.ID, *start.Config); err != nil {
+			kept.Warnings = append(kept.Warnings, fmt.Sprintf("instance %s has not taken it: %v", one.Instance, err))
+		}
+	}
+	return kept, nil
+}
+
+func takesConfiguration(phase lifecycle.State) bool {
+	return phase == lifecycle.Ready || phase == lifecycle.Degraded || phase == lifecycle.ConfigurationNeeded
+}
+
+// isGuest tells whether a plugin is none of the host's own.
+func (g *grants) isGuest(plugin string) bool { return g.owns != nil && !g.owns(plugin) }
+
+// guestInvokes are the grants that the settings give to all guests.
+func (g *grants) guestInvokes() []string {
+	patterns := g.settings.now().Websocket.Invoke
+	if patterns == nil {
+		patterns = []string{"*"}
+	}
+	all := make([]string, len(patterns))
+	for i, one := range patterns {
+		all[i] = manifest.InvokePrefix + one
+	}
+	return all
+}
+
+// toldGuest is what is known of a guest's grants. It asks for nothing itself: it has what
+// stands under its name in the settings, else what was approved by hand, else what all
+// guests have, unless that is to be asked for.
+func (g *grants) toldGuest(plugin string) admin.Grants {
+	told := admin.Grants{Plugin: plugin, Source: "settings", Granted: []string{}}
+	if listed, ok := g.listed(plugin); ok {
+		told.Granted = append(told.Granted, slices.DeleteFunc(slices.Clone(listed), func(grant string) bool {
+			return !strings.HasPrefix(grant, manifest.InvokePrefix)
+		})...)
+		told.Asked = told.Granted
+		return told
+	}
+	one := g.get(plugin)
+	told.Asked = g.guestInvokes()
+	if !one.decided && (g.db == nil || !g.settings.now().Grants.Ask) {
+		told.Granted = told.Asked
+		return told
+	}
+	told.Source = "stored"
+	for _, grant := range told.Asked {
+		switch {
+		case covered(grant, one.given):
+			told.Granted = append(told.Granted, grant)
+		case covered(grant, one.refused):
+			told.Refused = append(told.Refused, grant)
+		default:
+			told.Waiting = append(told.Waiting, grant)
+		}
+	}
+	return told
+}

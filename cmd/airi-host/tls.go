@@ -1,0 +1,46 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+
+	"github.com/airi-host/airi-host/internal/regular"
+)
+
+// maxPEM is how long the file of a certificate or a key may be, in bytes.
+const maxPEM = 1 << 20
+
+// tls is what a host answers by; nil for nothing.
+func (o listenOptions) tls() (*tls.Config, error) {
+	if o.TLS.Cert == "" {
+		return nil, nil
+	}
+	cert, err := readPEM(o.TLS.Cert, false)
+	if err != nil {
+		return nil, fmt.Errorf("listen.tls.cert %s: %w", o.TLS.Cert, err)
+	}
+	key, err := readPEM(o.TLS.Key, true)
+	if err != nil {
+		return nil, fmt.Errorf("listen.tls.key %s: %w", o.TLS.Key, err)
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("listen.tls: %s and %s: expected a certificate and its own private key, both in PEM: %w", o.TLS.Cert, o.TLS.Key, err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, nil
+}
+
+// readPEM reads a file in PEM; a private one is not for others to read.
+func readPEM(file string, private bool) ([]byte, error) {
+	text, info, err := regular.Read(file, maxPEM)
+	switch {
+	case errors.Is(err, regular.ErrIrregular), errors.Is(err, regular.ErrTooLong):
+		return nil, errors.New("expected a file in PEM")
+	case err != nil:
+		return nil, withoutPath(err)
+	case private:
+		return text, ownersAlone(file, info)
+	}
+	return text, nil
+}
