@@ -46,6 +46,17 @@ func TestGuard_letsNoWebPageCommandTheHost(t *testing.T) {
 	}
 }
 
+func TestGuard_answersToNamesThatAreListed(t *testing.T) {
+	r := startGuarded(t, Options{}, Guard{Loopback: true, Hosts: []string{"airi.lan", "[::2]"}})
+	for host, want := range map[string]int{
+		"airi.lan": 200, "AIRI.lan:6121": 200, "airi.lan:": 200, "localhost": 200, "[::2]:80": 200,
+		"airi.lan.evil.example": 403, "airi.lan:x": 403, "lan": 403,
+	} {
+		status, _ := r.get(t, pathReady, "Host", host)
+		require.Equal(t, want, status, host)
+	}
+}
+
 func TestIsLoopbackHost_readsNamesStrictly(t *testing.T) {
 	for host, want := range map[string]bool{
 		"localhost": true, "LOCALHOST:6121": true, "127.0.0.1": true, "127.255.0.9:1": true, "127.0.0.1:": true,

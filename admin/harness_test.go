@@ -103,6 +103,12 @@ func startGuarded(t testing.TB, opts Options, g Guard) *running {
 	host, err := actors.New(actors.Options{Programs: map[string]protocol.Program{"talker": talker(), "web": web(), "@acme/web": web()}, Observe: metrics.Observe})
 	require.NoError(t, err)
 	opts.Metrics = metrics
+	return startFor(t, host, opts, g)
+}
+
+// startFor runs a server for a host.
+func startFor(t testing.TB, host *actors.Host, opts Options, g Guard) *running {
+	t.Helper()
 	if opts.Plugins == nil {
 		opts.Plugins = []string{"talker"}
 	}
