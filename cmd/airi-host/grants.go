@@ -215,7 +215,7 @@ func (g *grants) mayInvoke(plugin string, key capability.Key) bool {
 	switch {
 	case listed:
 	case g.isGuest(plugin):
-		given = g.toldGuest(plugin).Granted
+		return g.mayGuestInvoke(plugin, manifest.InvokePrefix+string(key))
 	case g.db == nil:
 		return true
 	default:

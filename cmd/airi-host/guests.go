@@ -113,6 +113,17 @@ func (g *grants) guestInvokes() []string {
 	return all
 }
 
+// isDecided tells whether a guest has what was approved by hand, and no more.
+func (g *grants) isDecided(one granted) bool {
+	return one.decided || g.db != nil && g.settings.now().Grants.Ask
+}
+
+// mayGuestInvoke tells whether a guest that stands in no settings has a grant.
+func (g *grants) mayGuestInvoke(plugin, grant string) bool {
+	one := g.get(plugin)
+	return covered(grant, g.guestInvokes()) && (!g.isDecided(one) || covered(grant, one.given))
+}
+
 // toldGuest is what is known of a guest's grants. It asks for nothing itself: it has what
 // stands under its name in the settings, else what was approved by hand, else what all
 // guests have, unless that is to be asked for.
@@ -127,7 +138,7 @@ func (g *grants) toldGuest(plugin string) admin.Grants {
 	}
 	one := g.get(plugin)
 	told.Asked = g.guestInvokes()
-	if !one.decided && (g.db == nil || !g.settings.now().Grants.Ask) {
+	if !g.isDecided(one) {
 		told.Granted = told.Asked
 		return told
 	}
