@@ -60,7 +60,9 @@ func (s *Server) unapproved(one actors.SessionInfo) []string {
 }
 
 // isKnown tells whether a session is of a plugin that the host was told to run, or a guest.
-func (s *Server) isKnown(one actors.SessionInfo) bool { return isGuest(one) || contains(s.roster(), one.Plugin) }
+func (s *Server) isKnown(one actors.SessionInfo) bool {
+	return isGuest(one) || contains(s.roster(), one.Plugin)
+}
 
 // granted finds the plugin that a request is about, if there are grants to decide on.
 func (s *Server) granted(r *http.Request) (string, error) {

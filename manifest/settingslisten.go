@@ -91,7 +91,7 @@ var tlsShape = shape[TLSFiles]{fields: []field[TLSFiles]{
 // What the files of TLS are.
 const (
 	aCertificate = `the absolute path of a certificate in PEM, e.g. "/etc/airi-host/cert.pem"`
-	itsKey         = `the absolute path of its private key in PEM, e.g. "/etc/airi-host/key.pem"`
+	itsKey       = `the absolute path of its private key in PEM, e.g. "/etc/airi-host/key.pem"`
 )
 
 // aHost takes a name under which a host is called, without a port.

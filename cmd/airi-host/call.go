@@ -20,15 +20,15 @@ import (
 
 // callOptions are the flags of call.
 type callOptions struct {
-	dirs    []string
-	plugin  string
+	dirs   []string
+	plugin string
 	// instance is one of a guest's.
 	instance string
 	scope    string
-	timeout time.Duration
-	idle    time.Duration
-	follow  bool
-	verbose bool
+	timeout  time.Duration
+	idle     time.Duration
+	follow   bool
+	verbose  bool
 }
 
 const callText = `Call a capability of the running host and print its JSON result; with --dir start a host on

@@ -77,12 +77,12 @@ func TestListenOptions_saysWhatIsWrongWithTLS(t *testing.T) {
 	require.NoError(t, os.WriteFile(open, text, 0o644))
 	dir := t.TempDir()
 	for want, files := range map[string]manifest.TLSFiles{
-		"listen.tls.cert /none.pem: no such file or directory":                            {Cert: "/none.pem", Key: a.Key},
-		"listen.tls.key /none.key: no such file or directory":                             {Cert: a.Cert, Key: "/none.key"},
-		"listen.tls.cert " + dir + ": expected a file in PEM":                              {Cert: dir, Key: a.Key},
+		"listen.tls.cert /none.pem: no such file or directory":                                 {Cert: "/none.pem", Key: a.Key},
+		"listen.tls.key /none.key: no such file or directory":                                  {Cert: a.Cert, Key: "/none.key"},
+		"listen.tls.cert " + dir + ": expected a file in PEM":                                  {Cert: dir, Key: a.Key},
 		"listen.tls.key " + open + ": it can be read by others (mode 0644): chmod 600 " + open: {Cert: a.Cert, Key: open},
 		"listen.tls: " + a.Cert + " and " + b.Key + ": expected a certificate and its own private key, both in PEM: tls: private key does not match public key": {Cert: a.Cert, Key: b.Key},
-		"listen.tls: " + a.Key + " and " + a.Key + ": expected a certificate and its own private key, both in PEM: tls: failed to find": {Cert: a.Key, Key: a.Key},
+		"listen.tls: " + a.Key + " and " + a.Key + ": expected a certificate and its own private key, both in PEM: tls: failed to find":                         {Cert: a.Key, Key: a.Key},
 	} {
 		o := listenOptions{ListenSettings: manifest.ListenSettings{Address: "127.0.0.1:0", TLS: files}}
 		require.ErrorContains(t, o.check(), want)
