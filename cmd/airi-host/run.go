@@ -61,8 +61,8 @@ What plugins keep in the host, which of them are disabled and the configurations
 outlive it in its state directory, where one host runs at a time. A plugin that is disabled is not started.
 
 It can be asked while it runs, by 'airi-host ps' and others, through a socket in that directory,
-and over HTTP at --listen: /healthz, /readyz, /metrics, and the control API below /api/v1. Where
-the usual address is taken it goes on without HTTP. With --once nothing is kept and nobody can
+and over HTTP at --listen: /healthz, /readyz, /metrics, and the control API below /api/v1. AIRI's
+peers on websockets connect there, too, at /ws. Where the usual address is taken it goes on without HTTP. With --once nothing is kept and nobody can
 ask, unless --state or --listen are given.
 
 With --watch a plugin is reloaded once its files have changed and nothing more follows; one that comes

@@ -27,8 +27,7 @@
 //	}
 //
 // A connection that is too slow to take a frame is closed by whoever carries out the
-// effects, and [Ended] is told; Send has no answer. The host serves no websocket yet, so
-// nobody carries them out but tests.
+// effects, and [Ended] is told; Send has no answer. Package gateway does so for a host.
 //
 // # Frames
 //
