@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -94,18 +95,27 @@ func (o *observer) hear(l actors.Logged) {
 // look makes the board of a moment.
 func (o *observer) look(now time.Time, doing string, sessions []actors.SessionInfo) board {
 	newest := map[string]actors.SessionInfo{}
+	var guests []string // they are there as long as they have a session
 	for _, s := range sessions { // the oldest first
-		if _, seen := newest[s.Plugin]; !seen && !slices.Contains(o.plugins, s.Plugin) {
-			o.plugins = append(slices.Clip(o.plugins), s.Plugin) // it has come since
+		name := calledOf(s)
+		switch _, seen := newest[name]; {
+		case s.Instance != "":
+			guests = append(guests, name)
+		case !seen && !slices.Contains(o.plugins, name):
+			o.plugins = append(slices.Clip(o.plugins), name) // it has come since
 		}
-		newest[s.Plugin] = s
+		newest[name] = s
 	}
 	if now.Sub(o.sampled) >= sampleEvery {
 		o.sample(now, newest)
 	}
-	b := board{doing: doing, began: o.began, now: now, rows: make([]boardRow, len(o.plugins))}
-	for i, plugin := range o.plugins {
-		b.rows[i] = o.row(plugin, newest, now)
+	b := board{doing: doing, began: o.began, now: now}
+	for _, plugin := range o.plugins {
+		b.rows = append(b.rows, o.row(plugin, newest, now))
+		o.seen[plugin] = o.seen[plugin] || newest[plugin].Plugin != ""
+	}
+	for _, guest := range guests {
+		b.rows = append(b.rows, o.row(guest, newest, now))
 	}
 	return b
 }
@@ -119,10 +129,9 @@ func (o *observer) row(plugin string, newest map[string]actors.SessionInfo, now 
 		}
 		return r
 	}
-	o.seen[plugin] = true
 	r.phase, r.needs = s.Phase, o.needs(s, now)
 	if r.needs == "" && o.unapproved != nil {
-		r.needs = printable(awaitsApproval(plugin, o.unapproved(plugin)))
+		r.needs = printable(awaitsApproval(s.Plugin, o.unapproved(s.Plugin)))
 	}
 	rates := o.samples[plugin].perSecond
 	r.calls, r.errors = rates[0], rates[1]
@@ -146,6 +155,7 @@ func isDown(phase lifecycle.State) bool {
 func (o *observer) sample(now time.Time, newest map[string]actors.SessionInfo) {
 	seconds := now.Sub(o.sampled).Seconds()
 	o.sampled = now
+	maps.DeleteFunc(o.samples, func(plugin string, _ sample) bool { return newest[plugin].Plugin == "" })
 	for plugin, s := range newest {
 		last := o.samples[plugin]
 		if last.session != s.ID {

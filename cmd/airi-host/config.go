@@ -221,7 +221,7 @@ func limited(s *settings, launch actors.Launcher) actors.Launcher {
 func (s *settings) tellUnknown(list []*manifest.Manifest, log *slog.Logger) {
 	for _, name := range slices.Sorted(maps.Keys(s.Plugins)) {
 		if !slices.ContainsFunc(list, func(m *manifest.Manifest) bool { return m.PluginName() == name }) {
-			log.Warn("settings for a plugin that is not here: is the name right?", "field", "plugins."+name)
+			log.Warn("settings for a plugin that is not here: is the name right, or does it come over a websocket?", "field", "plugins."+name)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,9 +55,13 @@ func (h *house) manifestOf(plugin string) *manifest.Manifest {
 		return m
 	}
 	if len(h.instances(plugin)) > 0 {
-		return &manifest.Manifest{Dialect: manifest.DialectAIRI, Name: plugin}
+		return guestCalled(plugin)
 	}
 	return nil
+}
+
+func guestCalled(plugin string) *manifest.Manifest {
+	return &manifest.Manifest{Dialect: manifest.DialectAIRI, Name: plugin}
 }
 
 // instances are the sessions of a guest, the oldest first.
@@ -74,23 +79,44 @@ type forAll struct {
 // Commit implements admin.Configurations.
 func (f forAll) Commit(ctx context.Context, plugin string, change configuration.Change) (configuration.Configuration, error) {
 	kept, err := f.Configurator.Commit(ctx, plugin, change)
-	instances := f.house.instances(plugin)
-	if err != nil || len(instances) < 2 || change.Company != "" {
-		return kept, err
+	if err == nil {
+		kept.Warnings = append(kept.Warnings, f.house.spread(ctx, plugin)...)
 	}
-	start := f.house.configs.Start(plugin, f.house.configs.settings.now().Scope)
-	if start.Config == nil {
-		return kept, nil
+	return kept, err
+}
+
+// spread gives a guest's configuration in force to its elder instances, and tells which of
+// them has not taken it. Of the host's own plugins there are none.
+func (h *house) spread(ctx context.Context, plugin string) (warnings []string) {
+	instances := h.instances(plugin)
+	if len(instances) < 2 {
+		return nil
+	}
+	config := h.configs.Start(plugin, h.configs.settings.now().Scope).Config
+	if config == nil {
+		config = &protocol.Config{ID: plugin + ":default", Revision: 1, SchemaVersion: 1, Full: json.RawMessage("{}")}
 	}
 	for _, one := range instances[:len(instances)-1] {
 		if !takesConfiguration(one.Phase) {
-			continue // it is given it when it asks
+			continue // it was given it when it joined, or is when it asks
 		}
-		if _, err := f.house.CommitConfiguration(ctx, one.ID, *start.Config); err != nil {
-			kept.Warnings = append(kept.Warnings, fmt.Sprintf("instance %s has not taken it: %v", one.Instance, err))
+		if _, err := h.CommitConfiguration(ctx, one.ID, *config); err != nil {
+			warnings = append(warnings, fmt.Sprintf("instance %s has not taken it: %v", one.Instance, err))
 		}
 	}
-	return kept, nil
+	return warnings
+}
+
+// present are the names of the host's own plugins, and of guests that are there.
+func (h *house) present() []string {
+	names, seen := h.roster.list(), map[string]bool{}
+	for _, one := range h.Sessions() {
+		if one.Instance != "" && !seen[one.Plugin] {
+			seen[one.Plugin] = true
+			names = append(names, one.Plugin)
+		}
+	}
+	return names
 }
 
 func takesConfiguration(phase lifecycle.State) bool {

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/capability"
+	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -89,6 +92,41 @@ func TestHouse_preparesGuests(t *testing.T) {
 	require.ErrorContains(t, err, "plugin p is one of the host's own: a peer needs another name")
 	require.Equal(t, guestDialect, h.speaks("bot"))
 	require.Equal(t, manifest.DialectAIRI, h.speaks("p"))
+}
+
+// A guest is on the board as long as it is there, by its instance, and nobody awaits it.
+func TestObserver_showsGuestsWhileTheyAreThere(t *testing.T) {
+	o := newObserver([]string{"p"}, noon)
+	p := actors.SessionInfo{Plugin: "p", ID: "s0", Phase: lifecycle.Ready}
+	one := actors.SessionInfo{Plugin: "bot", Instance: "1", ID: "s1", Phase: lifecycle.Ready}
+	two := actors.SessionInfo{Plugin: "bot", Instance: "2", ID: "s2", Phase: lifecycle.Preparing}
+	names := func(sessions ...actors.SessionInfo) (names []string) {
+		for _, r := range o.look(noon.Add(time.Second), doingServe, sessions).rows {
+			names = append(names, r.plugin)
+		}
+		return names
+	}
+	require.Equal(t, []string{"p", "bot/1", "bot/2"}, names(one, p, two))
+	require.False(t, settled([]actors.SessionInfo{{Phase: lifecycle.Preparing}}))
+	require.True(t, settled([]actors.SessionInfo{p, two}))
+	o.sampled = noon
+	require.Equal(t, []string{"p"}, names(p))
+	require.Len(t, o.samples, 1)
+	require.Len(t, o.seen, 1)
+}
+
+// Peers choose their names: the host remembers only so many.
+func TestJournal_tracesSoManyPlugins(t *testing.T) {
+	j := &journal{traces: map[string]trace{}, show: func(actors.Event) {}}
+	failed := func(plugin string) {
+		j.take(actors.PhaseChanged{Origin: actors.Origin{Plugin: plugin}, From: lifecycle.Prepared, To: lifecycle.Failed})
+	}
+	for i := range maxTraces + 10 {
+		failed(strconv.Itoa(i))
+	}
+	require.Len(t, j.traces, maxTraces)
+	j.take(actors.Waiting{Origin: actors.Origin{Plugin: "0"}, Cycle: []string{"0", "0"}})
+	require.Equal(t, []string{"0", "0"}, j.traces["0"].cycle, "who is known is traced on")
 }
 
 // A peer is held to the token, the pages and the names that are in force at the moment.

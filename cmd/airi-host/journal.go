@@ -96,15 +96,27 @@ func (j *journal) drain() {
 func (j *journal) take(e actors.Event) {
 	switch e := e.(type) {
 	case actors.PhaseChanged:
-		j.traces[e.Plugin] = j.traces[e.Plugin].after(e)
+		j.trace(e.Plugin, func(t trace) trace { return t.after(e) })
 	case actors.Waiting:
 		if e.Cycle != nil {
-			t := j.traces[e.Plugin]
-			t.cycle = e.Cycle
-			j.traces[e.Plugin] = t
+			j.trace(e.Plugin, func(t trace) trace {
+				t.cycle = e.Cycle
+				return t
+			})
 		}
 	}
 	j.show(e)
+}
+
+// maxTraces is of how many plugins traces are kept: those that come first, which are the
+// host's own. Peers on websockets choose their names themselves.
+const maxTraces = 1 << 14
+
+// trace changes the trace of a plugin.
+func (j *journal) trace(plugin string, next func(trace) trace) {
+	if t, ok := j.traces[plugin]; ok || len(j.traces) < maxTraces {
+		j.traces[plugin] = next(t)
+	}
 }
 
 // after is the trace with one more phase.

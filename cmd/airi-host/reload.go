@@ -105,10 +105,10 @@ func (r *reloader) apply(old, next *settings) {
 // inForce are the configurations of the sessions that run, by plugin.
 func (r *reloader) inForce() map[string]ownConfig {
 	all := map[string]ownConfig{}
-	for _, name := range r.h.roster.list() {
+	for _, name := range r.h.present() {
 		m := r.h.roster.get(name)
-		if m == nil {
-			continue // it has gone meanwhile
+		if m == nil { // it is a guest, or has gone meanwhile
+			m = guestCalled(name)
 		}
 		company := r.h.configs.company(m)
 		all[name] = ownConfig{company, r.h.configs.InForce(name, company)}
@@ -127,7 +127,7 @@ type ownConfig struct {
 // reload.
 func (r *reloader) renew(ctx context.Context, old *settings, before map[string]ownConfig) map[string]admin.SettingChange {
 	came := map[string]admin.SettingChange{}
-	for _, name := range r.h.roster.list() {
+	for _, name := range r.h.present() {
 		own, has := before[name]
 		if !has {
 			continue // it has come meanwhile, with its configuration
@@ -144,7 +144,7 @@ func (r *reloader) renew(ctx context.Context, old *settings, before map[string]o
 		case effect == configuration.AtItsStart:
 			came[name] = admin.SettingChange{Effect: admin.SettingNextStart, Message: "from its next start on"}
 		case effect == configuration.Now:
-			came[name] = admin.SettingChange{Effect: admin.SettingApplied, Message: "the plugin has taken it"}
+			came[name] = admin.SettingChange{Effect: admin.SettingApplied, Message: sentence("the plugin has taken it", strings.Join(r.h.spread(ctx, name), "; "))}
 		}
 	}
 	return came
@@ -200,7 +200,7 @@ func (r *reloader) changed(one manifest.SettingsChange, came outcomes) admin.Set
 		told.Effect, told.Message = admin.SettingHidden, "--"+what.flag+" goes before it"
 	case what.flag == "log-level" && debugs(debugWire):
 		told.Effect, told.Message = admin.SettingHidden, "AIRI_HOST_DEBUG=wire goes before it"
-	case told.Plugin != "" && !slices.Contains(r.h.roster.list(), told.Plugin):
+	case told.Plugin != "" && !slices.Contains(r.h.present(), told.Plugin):
 		told.Effect, told.Message = admin.SettingHidden, "there is no such plugin here: is the name right?"
 	case told.Plugin != "" && one.Path[len(one.Path)-1] == "config":
 		if r.h.configs.InForce(told.Plugin, companyOf(one.Path)).Source == configuration.FromStore {

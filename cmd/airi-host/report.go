@@ -52,7 +52,9 @@ type standings map[string]actors.SessionInfo
 func standingsOf(host *actors.Host) standings {
 	now := standings{}
 	for _, s := range host.Sessions() { // the oldest first
-		now[s.Plugin] = s
+		if s.Instance == "" { // nobody started a guest
+			now[s.Plugin] = s
+		}
 	}
 	return now
 }

@@ -312,6 +312,9 @@ func markLate(ctx context.Context, outcomes []actors.Outcome) {
 
 func settled(sessions []actors.SessionInfo) bool {
 	for _, s := range sessions {
+		if s.Instance != "" { // nobody awaits a guest
+			continue
+		}
 		switch s.Phase {
 		case lifecycle.Ready, lifecycle.Degraded, lifecycle.Failed, lifecycle.Stopped:
 		default:

@@ -117,7 +117,7 @@ func (s *service) serving(host *actors.Host, plugins int) {
 func statusOf(host *actors.Host, plugins int) string {
 	ready := 0
 	for _, one := range host.Sessions() {
-		if one.Phase == lifecycle.Ready || one.Phase == lifecycle.Degraded {
+		if one.Instance == "" && (one.Phase == lifecycle.Ready || one.Phase == lifecycle.Degraded) {
 			ready++
 		}
 	}
