@@ -35,14 +35,29 @@ func runScript(t *testing.T, name string, args ...string) *script {
 // runScriptOf starts one within reach of a set's packages.
 func runScriptOf(t *testing.T, set, name string, args ...string) *script {
 	t.Helper()
-	modules := Install(t, set)
-	dir := t.TempDir()
-	require.NoError(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
-	text, err := os.ReadFile(filepath.Join("testdata", "websocket", name))
-	require.NoError(t, err)
-	file := filepath.Join(dir, name)
-	require.NoError(t, os.WriteFile(file, text, 0o600))
-	cmd := exec.CommandContext(t.Context(), "node", append([]string{"--experimental-websocket", file}, args...)...)
+	return startScript(t, written(t, map[string]string{name: readText(t, "testdata", "websocket", name)}), []string{set}, name, args...)
+}
+
+// scriptTime is how long a program of testdata/websocket may run.
+const scriptTime = 2 * time.Minute
+
+// startScript starts a program of a directory, within reach of the packages of some sets. It
+// ends with the test, or with scriptTime.
+func startScript(t *testing.T, dir string, sets []string, name string, args ...string) *script {
+	t.Helper()
+	modules := filepath.Join(dir, "node_modules")
+	require.NoError(t, os.Mkdir(modules, 0o700))
+	for _, set := range sets {
+		from := Install(t, set)
+		packages, err := filepath.Glob(filepath.Join(from, "[^.]*"))
+		require.NoError(t, err)
+		for _, one := range packages {
+			require.NoError(t, os.Symlink(one, filepath.Join(modules, filepath.Base(one))))
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), scriptTime)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "node", append([]string{"--experimental-websocket", filepath.Join(dir, name)}, args...)...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
