@@ -16,10 +16,11 @@ import (
 	"github.com/airi-host/airi-host/ecosystems"
 	"github.com/airi-host/airi-host/gateway"
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
 )
 
-// gate is a host whose only plugin of its own is the town's in Go, and a gateway on loopback.
+// gate is a host with the town's plugin in Go, and a gateway on loopback.
 type gate struct {
 	*town
 	gateway *gateway.Gateway
@@ -27,12 +28,15 @@ type gate struct {
 	address, url string
 }
 
-func openGate(t *testing.T, o gateway.Options) *gate {
+func openGate(t *testing.T, o gateway.Options, more ...*plugin.Definition) *gate {
 	t.Helper()
 	here := &townsman{}
-	h, err := ecosystems.Open([]string{compiledIn(t, "go", ``)}, ecosystems.Options{
-		Host: actors.Options{Programs: map[string]protocol.Program{"go": here.plugin()}},
-	})
+	programs, dirs := map[string]protocol.Program{}, []string{}
+	for _, p := range append(more, here.plugin()) {
+		programs[p.Name()] = p
+		dirs = append(dirs, compiledIn(t, p.Name(), ``))
+	}
+	h, err := ecosystems.Open(dirs, ecosystems.Options{Host: actors.Options{Programs: programs}})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
