@@ -15,6 +15,10 @@ import (
 // may be under way have not been heard by all yet.
 const DroppedEvent = "event"
 
+// DroppedOwn is a call that a module on a websocket makes of what it offers itself. Eventa
+// has given it to the module's own handler before it sent it.
+const DroppedOwn = "own-call"
+
 // remote is the host's end of the link to one module on a websocket. Eventa's part is that
 // of a module behind the bridge; what the bridge would do besides is here.
 type remote struct {
@@ -121,6 +125,9 @@ func (r *remote) frame(m formed, out []protocol.Effect) []protocol.Effect {
 		return append(out, protocol.Drop(DroppedControl, m.ID))
 	}
 	r.form = m.form
+	if r.isOwn(m.ID) {
+		return append(out, protocol.Drop(DroppedOwn, m.ID))
+	}
 	return r.eventa.event(m.Frame, out)
 }
 

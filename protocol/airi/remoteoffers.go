@@ -189,3 +189,15 @@ func (r *remote) activate(id string, active bool, reason string, out []protocol.
 	}
 	return r.change(id, reason, out, func(o *remoteOffer) { o.active = active })
 }
+
+// isOwn tells a step of a call of what the module offers itself. Of an event others hear, too.
+func (r *remote) isOwn(event string) bool {
+	tag, kind := cutSuffix(event, sendSuffixes)
+	switch kind {
+	case stepSend, stepSendEnd, stepSendError:
+		o := r.offers[tag]
+		return o != nil && o.offer(tag) != nil && !strings.HasPrefix(tag, eventKey)
+	default: // the end of one that has begun before
+		return false
+	}
+}

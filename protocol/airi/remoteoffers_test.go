@@ -111,3 +111,17 @@ func TestRemote_aKeyOfTwoReasonsIsOfferedOnce(t *testing.T) {
 	require.Equal(t, []string{"offered event:a"}, l.note("announced\n"+`{"possibleEvents":["a"]}`))
 	require.Equal(t, []string{"offered a"}, l.capability("activated", `{"capabilityId":"a","active":false}`), "as the announcement has it")
 }
+
+// Eventa's adapters send what a module's own handler has got already.
+func TestRemote_whatItCallsOfItselfStaysThere(t *testing.T) {
+	l := newLink(t, Remote{}, protocol.Settings{})
+	l.note(`announced` + "\n" + `{"possibleEvents":["greet","news"]}`)
+	for _, id := range []string{"greet-send", "greet-send-stream-end", "greet-send-error", "news-send"} {
+		require.Equal(t, []string{"dropped own-call " + id}, l.frame(id, `{"invokeId":"x","content":1}`))
+	}
+	require.Equal(t, []string{"serve 1 event:news for hello 1"}, l.frame("event:news-send", `{"invokeId":"x","content":1}`), "others hear it, too")
+	require.Equal(t, []string{"serve 2 other for hello 1followed"}, l.frame("other-send", `{"invokeId":"x","content":1}`))
+	l.note(`announced` + "\n" + `{"possibleEvents":["other"]}`)
+	require.Equal(t, []string{"abandon {2}"}, l.frame("other-send-abort", `{"invokeId":"x"}`), "it began before")
+	require.Equal(t, []string{"serve 3 greet for hello 1followed"}, l.frame("greet-send", `{"invokeId":"y","content":1}`), "it offers that no more")
+}
