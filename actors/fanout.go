@@ -111,7 +111,7 @@ func (h *Host) audience(c protocol.Call) []*handle {
 	var all []*handle
 	snapshot := h.snapshot()
 	circle := ""
-	if who := h.current(c.Caller); who != nil {
+	if who := h.current(c.Caller); who != nil && c.Told {
 		circle = who.circle()
 	}
 	for pattern := range patterns(c.Key) {

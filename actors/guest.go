@@ -24,8 +24,8 @@ type Guest struct {
 	// Conn is the host's from then on. Its end is the guest's own wish to leave: the session
 	// is stopped, and is no crash.
 	Conn transport.Conn
-	// Circle names those who tell each other their events themselves, so that the host does
-	// not; "" for nobody.
+	// Circle names those who tell each other events themselves: of one that has Call.Told
+	// the others there are not told by the host. "" for nobody.
 	Circle string
 	// Start is how it goes on to ready.
 	Start StartOptions

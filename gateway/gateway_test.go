@@ -92,3 +92,43 @@ func TestGateway_theNewerConnectionHasTheSession(t *testing.T) {
 	other.announce("bot", "2")
 	require.Eventually(t, func() bool { return len(r.host.Sessions()) == 2 }, patience, time.Millisecond)
 }
+
+// An event goes once to each that hears it: by the wire to those on websockets, whom its
+// sender reached there, and by the host to the others; by Eventa it goes to all.
+func TestGateway_eventsAreHeardOnce(t *testing.T) {
+	heard := make(chan string, 8)
+	ear := plugin.Define("ear")
+	plugin.On(ear, "news", func(_ context.Context, in struct{ N int }) error {
+		heard <- fmt.Sprint(in.N)
+		return nil
+	})
+	r := start(t, Options{}, ear)
+	var peers []*peer
+	for _, instance := range []string{"1", "2"} { // one plugin, twice
+		p := r.dial()
+		p.announce("bot", instance, `"possibleEvents":["news"]`)
+		peers = append(peers, p)
+	}
+	require.Eventually(t, func() bool {
+		ready := 0
+		for _, is := range r.host.Sessions() {
+			if is.Phase == lifecycle.Ready {
+				ready++
+			}
+		}
+		return ready == 3
+	}, patience, time.Millisecond)
+	peers[0].say("news", `{"n":1}`)
+	require.JSONEq(t, `{"n":1}`, peers[1].hear("news"))
+	require.Equal(t, "1", <-heard)
+
+	peers[0].raw(`{"type":"event:news-send","payload":{"body":{"invokeId":"x","content":{"n":2}}}}`)
+	require.Equal(t, "2", <-heard)
+	for _, p := range peers {
+		require.JSONEq(t, `{"n":2}`, p.hear("news"))
+	}
+	peers[1].say("news", `{"n":3}`)
+	require.JSONEq(t, `{"n":3}`, peers[0].hear("news"))
+	require.Equal(t, "3", <-heard)
+	require.Empty(t, heard)
+}

@@ -66,6 +66,9 @@ type Call struct {
 	Trace string
 	// Caller names the plugin that calls; "" is the host itself.
 	Caller string
+	// Told tells of an event that the caller has told those of its own circle itself, which
+	// hear it from nobody else.
+	Told bool
 	// Ecosystem is the caller's: its dialect's name, "go" of a plugin that is compiled in.
 	// The host says it.
 	Ecosystem string

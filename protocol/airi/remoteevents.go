@@ -39,8 +39,6 @@ func (r *remote) invoke(now time.Time, in protocol.Invoke, out []protocol.Effect
 			"plugin %s has no connection for now (%s): call %s again later", r.settings.Plugin, clip(*r.away), clip(key)))})
 	case key == validateTag:
 		return r.validate(in, out)
-	case isEvent && in.Call.Caller == r.settings.Plugin: // it is never told what it said itself
-		return append(out, protocol.Complete{ID: in.ID, Result: null})
 	case isEvent:
 		return r.deliver(name, in, out)
 	}
@@ -70,7 +68,8 @@ func payloadOf(data json.RawMessage) json.RawMessage {
 	}
 }
 
-// said is an event that the module sent to others: those in the host who hear it are told.
+// said is an event that the module sent to others: those in the host who hear it are told,
+// but for the peers on websockets, who got it.
 func (r *remote) said(n Note, out []protocol.Effect) []protocol.Effect {
 	out = append(out, protocol.Emitted{Event: ownEvent(n)})
 	if len(r.hearing) >= r.settings.Pending() || r.heard > 0 && r.heard+len(n.Data) > protocol.MaxAsked {
@@ -80,7 +79,7 @@ func (r *remote) said(n Note, out []protocol.Effect) []protocol.Effect {
 	r.hearing[id] = len(n.Data)
 	r.heard += len(n.Data)
 	return append(out, protocol.Serve{ID: id, Call: protocol.Call{
-		Key: eventKey + n.Rest, Input: n.Data, Caller: r.settings.Plugin, Cause: protocol.CauseUntold,
+		Key: eventKey + n.Rest, Input: n.Data, Caller: r.settings.Plugin, Told: true, Cause: protocol.CauseUntold,
 	}})
 }
 

@@ -52,8 +52,8 @@ func TestRemote_isDeliveredTheEventsOfOthers(t *testing.T) {
 	} {
 		require.Equal(t, []string{"note deliver chess:move " + want, "complete 1 ok null"}, l.invoke(1, "event:chess:move", input))
 	}
-	require.Equal(t, []string{"complete 1 ok null"},
-		l.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: "event:e", Caller: "hello"}}), "but not what it said itself")
+	require.Equal(t, []string{"note deliver e {}", "complete 1 ok null"},
+		l.step(protocol.Invoke{ID: 1, Call: protocol.Call{Key: "event:e", Caller: "hello"}}), "and of its own: another instance's, or what it told by Eventa")
 	for _, name := range []string{"", " ", "module:status", "ui:configure", "error", "airi-host:bridge:load"} {
 		require.Contains(t, l.invoke(1, "event:"+name, "{}")[0], "complete 1 error not-found: ", name)
 	}
