@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the tables of docs/kinds.md that these tests find")
 
-// kind is one kind of capability, and what each of the townsfolk that offers it says.
+// kind is one kind of capability, and what each of those who offer it says.
 type kind struct {
 	// name is as docs/kinds.md has it; key is that of an ecosystem's.
 	name, key, input, want string
@@ -35,55 +35,55 @@ type kind struct {
 
 // ECO stands for the ecosystem that is called.
 var kinds = []kind{
-	{name: "tool", key: "tool:ECO-say", input: `{"text":"hi"}`, want: `{"content":"ECO: hi"}`, by: []string{"airi", "paperclip", "go"}},
-	{name: "model", key: "model:ECO-say", input: `{"text":"hi"}`, want: `"ECO: hi"`, by: []string{"airi", "eliza", "go"}},
-	{name: "service", key: "service:ECO.say", input: `["hi"]`, want: `"ECO: hi"`, by: []string{"airi", "eliza", "go"}},
+	{name: "tool", key: "tool:ECO-say", input: `{"text":"hi"}`, want: `{"content":"ECO: hi"}`, by: []string{"airi", "paperclip", "go", "websocket"}},
+	{name: "model", key: "model:ECO-say", input: `{"text":"hi"}`, want: `"ECO: hi"`, by: []string{"airi", "eliza", "go", "websocket"}},
+	{name: "service", key: "service:ECO.say", input: `["hi"]`, want: `"ECO: hi"`, by: []string{"airi", "eliza", "go", "websocket"}},
 	{
 		name: "action", key: "action:ECO-say", input: `{"params":{"text":"hi"}}`, want: `{"success":true,"text":"ECO: hi"}`,
-		by: townsfolk, unlisted: []string{"paperclip"},
+		by: everybody, unlisted: []string{"paperclip"},
 	},
 	{
 		name: "provider", key: "provider:ECO-say", input: `{"message":{"content":{"text":"hi"}}}`, want: `{"text":"ECO: hi"}`,
-		by: []string{"airi", "eliza", "go"},
+		by: []string{"airi", "eliza", "go", "websocket"},
 	},
 	{
 		name: "evaluator", key: "evaluator:ECO-say", input: `{"message":{"content":{"text":"hi"}}}`, want: `"ECO: hi"`,
-		by: []string{"airi", "eliza", "go"},
+		by: []string{"airi", "eliza", "go", "websocket"},
 	},
 	{
 		name: "data", key: "data:ECO-say", input: `{"text":"hi"}`, want: `"ECO: hi"`,
-		by: []string{"airi", "paperclip", "go"}, unlisted: []string{"paperclip"},
+		by: []string{"airi", "paperclip", "go", "websocket"}, unlisted: []string{"paperclip"},
 	},
-	{name: "job", key: "job:ECO-say", input: `{"trigger":"manual"}`, want: `null`, by: []string{"airi", "paperclip", "go"}, effect: "job"},
+	{name: "job", key: "job:ECO-say", input: `{"trigger":"manual"}`, want: `null`, by: []string{"airi", "paperclip", "go", "websocket"}, effect: "job"},
 	{
 		name: "webhook", key: "webhook:ECO-say", input: `{"headers":{},"rawBody":"hi"}`, want: `null`,
-		by: []string{"airi", "paperclip", "go"}, effect: "webhook hi",
+		by: []string{"airi", "paperclip", "go", "websocket"}, effect: "webhook hi",
 	},
 	{
 		name: "http", key: "http:GET /ECO/say", input: `{"query":{"text":"hi"}}`, want: `{"status":200,"headers":{},"body":"ECO: hi"}`,
 		by: townsfolk,
 	},
-	{name: "event", key: "event:ECO-say", input: `{"text":"hi"}`, want: `null`, by: townsfolk, effect: "event hi"},
+	{name: "event", key: "event:ECO-say", input: `{"text":"hi"}`, want: `null`, by: everybody, effect: "event hi"},
 	{
 		name: "environment", key: "environment:ECO.probe", input: `{"environmentId":"e","config":{}}`, want: `{"ok":true,"summary":"ECO"}`,
-		by: []string{"airi", "paperclip", "go"},
+		by: []string{"airi", "paperclip", "go", "websocket"},
 	},
-	{name: "other keys", key: "town:ECO", input: `{"text":"hi"}`, want: `"ECO: hi"`, by: []string{"airi", "go"}},
+	{name: "other keys", key: "town:ECO", input: `{"text":"hi"}`, want: `"ECO: hi"`, by: []string{"airi", "go", "websocket"}},
 }
 
 func of(text, ecosystem string) string { return strings.ReplaceAll(text, "ECO", ecosystem) }
 
 // unnamed are the ecosystems whose wire cannot name the plugin that is called.
-var unnamed = []string{"airi"}
+var unnamed = []string{"airi", "websocket"}
 
 // Each calls what each other offers, and itself, of every kind; docs/kinds.md has what was
 // found, so that a direction that fails makes another table.
 func TestCrossing_everyKind(t *testing.T) {
-	h := openTown(t, nil)
-	found := [][]string{{"kind", "of airi", "of paperclip", "of eliza", "of go"}}
+	h := openWideTown(t, nil)
+	found := [][]string{{"kind", "of airi", "of paperclip", "of eliza", "of go", "of websocket"}}
 	for _, k := range kinds {
 		row := []string{k.name}
-		for _, to := range townsfolk {
+		for _, to := range everybody {
 			row = append(row, h.reachedBy(t, k, to))
 		}
 		found = append(found, row)
@@ -102,8 +102,13 @@ func (h *town) reachedBy(t *testing.T, k kind, to string) string {
 		return "–"
 	}
 	var reach []string
-	for _, from := range townsfolk {
+	for _, from := range everybody {
 		o := order{Key: key, Input: json.RawMessage(k.input)}
+		if from == "websocket" && strings.Contains(key, "/") {
+			o.Ms = 100
+			require.Equal(t, "an AbortError", saysOf(h.relays(t, from, "", o).Failed), "its adapter sends no name with a slash in it")
+			continue
+		}
 		if slices.Contains(k.unlisted, to) {
 			o.Plugin = to
 		}
@@ -119,7 +124,7 @@ func (h *town) reachedBy(t *testing.T, k kind, to string) string {
 	if k.effect != "" {
 		h.wantSeen(t, to, k.effect, len(reach))
 	}
-	if len(reach) == len(townsfolk) {
+	if len(reach) == len(everybody) {
 		return "all"
 	}
 	return strings.Join(reach, ", ")
@@ -145,11 +150,11 @@ func TestCrossing_elizasOwnMethods(t *testing.T) {
 
 // A failure crosses with what the wires have of it.
 func TestCrossing_failures(t *testing.T) {
-	h := openTown(t, nil)
-	found := [][]string{{"fails", "as airi sees it", "as paperclip sees it", "as eliza sees it", "as go sees it"}}
-	for _, to := range townsfolk {
+	h := openWideTown(t, nil)
+	found := [][]string{{"fails", "as airi sees it", "as paperclip sees it", "as eliza sees it", "as go sees it", "as websocket sees it"}}
+	for _, to := range everybody {
 		row := []string{to}
-		for _, from := range townsfolk {
+		for _, from := range everybody {
 			key := "tool:" + to + "-fail"
 			if to == "eliza" {
 				key = "action:eliza-fail"
@@ -181,16 +186,16 @@ func survived(t *testing.T, got relayed) string {
 }
 
 // told are the ecosystems whose wire tells the callee that nobody waits any more.
-var told = []string{"airi", "go"}
+var told = []string{"airi", "go", "websocket"}
 
 // A caller that waits no longer hears so in the words of its ecosystem, and the callee is
 // told where its wire has a word for it; else its answer is late, and counted.
 func TestCrossing_deadlinesAndGivingUp(t *testing.T) {
-	h := openTown(t, map[string]protocol.Program{"sloth": sloth()}, compiledIn(t, "sloth", `"timeouts":{"call":"200ms"}`))
+	h := openWideTown(t, map[string]protocol.Program{"sloth": sloth()}, compiledIn(t, "sloth", `"timeouts":{"call":"200ms"}`))
 	found := [][]string{{"calls", "its own deadline", "the host's limit", "the callee is told"}}
-	for _, from := range townsfolk {
+	for _, from := range everybody {
 		words := map[string]bool{}
-		for _, to := range townsfolk {
+		for _, to := range everybody {
 			key := "tool:" + to + "-hang"
 			if to == "eliza" {
 				key = "action:eliza-hang"
@@ -207,15 +212,15 @@ func TestCrossing_deadlinesAndGivingUp(t *testing.T) {
 			found = append(found, []string{from, word, saysOf(got.Failed), strings.Join(told, ", ")})
 		}
 	}
-	for _, to := range townsfolk {
+	for _, to := range everybody {
 		if slices.Contains(told, to) {
-			h.wantSeen(t, to, "told", len(townsfolk))
+			h.wantSeen(t, to, "told", len(everybody))
 			continue
 		}
 		eventually(t, func() bool {
 			is, err := h.Inspect(to)
 			require.NoError(t, err)
-			return is.Dropped["late-answer"] == uint64(len(townsfolk))
+			return is.Dropped["late-answer"] == uint64(len(everybody))
 		}, "late answers of "+to)
 	}
 	wantTable(t, "deadlines", found)
@@ -232,23 +237,27 @@ func saysOf(f *failed) string {
 // Items before a result come to callers whose wire has a place for them, from callees whose
 // wire has them; others get the result.
 func TestCrossing_progress(t *testing.T) {
-	h := openTown(t, nil)
-	found := [][]string{{"to", "of airi", "of paperclip", "of eliza", "of go"}}
+	h := openWideTown(t, nil)
+	found := [][]string{{"to", "of airi", "of paperclip", "of eliza", "of go", "of websocket"}}
 	calls := map[string]struct{ key, input, items, result string }{
 		"airi":      {"model:airi-count", `{"to":3}`, `[1,2,3]`, `[1,2,3]`},
 		"paperclip": {"tool:paperclip-say", `{"text":"hi"}`, `[]`, `{"content":"paperclip: hi"}`},
 		"eliza":     {"action:eliza-count", `{"params":{"to":3}}`, `[{"text":"1"},{"text":"2"},{"text":"3"}]`, `null`},
 		"go":        {"model:go-count", `{"to":3}`, `[1,2,3]`, `[1,2,3]`},
+		"websocket": {"model:websocket-count", `{"to":3}`, `[1,2,3]`, `[1,2,3]`},
 	}
-	for _, from := range townsfolk {
+	for _, from := range everybody {
 		row := []string{from}
-		for _, to := range townsfolk {
+		for _, to := range everybody {
 			c := calls[to]
 			got := h.relays(t, from, "", order{Key: c.key, Input: json.RawMessage(c.input), Follow: from != "paperclip"})
 			require.Nil(t, got.Failed, "%s follows %s: %+v", from, c.key, got.Failed)
 			items, err := json.Marshal(got.Items)
 			require.NoError(t, err)
 			switch {
+			case from == "websocket" && to != from: // nothing tells the host whether it takes items, and a value has to be whole
+				require.JSONEq(t, `[`+c.result+`]`, string(items))
+				row = append(row, "the result")
 			case len(got.Items) > 0 && to != "paperclip":
 				require.JSONEq(t, c.items, string(items), "%s follows %s", from, c.key)
 				row = append(row, "items")

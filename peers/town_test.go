@@ -16,6 +16,8 @@ import (
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/ecosystems"
+	"github.com/airi-host/airi-host/gateway"
+	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -34,6 +36,9 @@ func relayOf(who string) string {
 
 // townsfolk are the plugins of the town, by their ecosystems.
 var townsfolk = []string{"airi", "paperclip", "eliza", "go"}
+
+// everybody is the townsfolk, and a module that comes over a websocket.
+var everybody = append(slices.Clone(townsfolk), "websocket")
 
 // order is what a relay is told to call.
 type order struct {
@@ -299,6 +304,19 @@ func openTown(t *testing.T, programs map[string]protocol.Program, more ...string
 		require.NoError(t, one.Err, one.Info.Plugin)
 	}
 	return h
+}
+
+// openWideTown is openTown with a gateway, through which the one on a websocket has come.
+func openWideTown(t *testing.T, programs map[string]protocol.Program, more ...string) *gate {
+	t.Helper()
+	g := openTown(t, programs, more...).opened(t, gateway.Options{})
+	dir := written(t, map[string]string{
+		"module.mjs":    strings.ReplaceAll(readText(t, "testdata", "town", "airi.mjs"), "airi", "websocket"),
+		"websocket.mjs": strings.ReplaceAll(readText(t, "testdata", "town", "websocket.mjs"), "./airi.mjs", "./module.mjs"),
+	})
+	startScript(t, dir, []string{EventaB14}, "websocket.mjs", g.url)
+	g.wantPhase(t, "websocket", lifecycle.Ready)
+	return g
 }
 
 // does has one of the townsfolk do something, a tool or an action of its; the result's data.

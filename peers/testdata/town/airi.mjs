@@ -2,15 +2,17 @@ import {
   defineInvoke, defineInvokeEventa, defineInvokeHandler, defineStreamInvoke, defineStreamInvokeHandler,
 } from '@moeru/eventa'
 
-const failure = () => Object.assign(new RangeError('burnt'), { code: 7, data: { tray: 3 } })
+const burnt = () => Object.assign(new RangeError('burnt'), { code: 7, data: { tray: 3 } })
 
-export async function setupModules({ channels: { host } }) {
+// On a websocket (websocket.mjs) events come another way, and an Error would not be told.
+export async function setupModules({ channels: { host, hear, failure = burnt } }) {
   const seen = []
   const handle = (key, run) => defineInvokeHandler(host, defineInvokeEventa(key), run)
   const stream = (key, run) => defineStreamInvokeHandler(host, defineInvokeEventa(key), run)
   const call = (key, input, options) => defineInvoke(host, defineInvokeEventa(key))(input, options)
   const said = text => `airi: ${text}`
   const saw = (what) => { seen.push(what) }
+  hear ??= (event, run) => handle(`event:${event}`, run)
 
   handle('tool:airi-say', ({ text }) => ({ content: said(text) }))
   handle('model:airi-say', ({ text }) => said(text))
@@ -23,7 +25,7 @@ export async function setupModules({ channels: { host } }) {
   handle('webhook:airi-say', ({ rawBody }) => saw(`webhook ${rawBody}`))
   handle('http:GET /airi/say', ({ query }) => ({ status: 200, headers: {}, body: said(query.text) }))
   handle('environment:airi.probe', () => ({ ok: true, summary: 'airi' }))
-  handle('event:airi-say', ({ text }) => saw(`event ${text}`))
+  hear('airi-say', ({ text }) => saw(`event ${text}`))
   handle('town:airi', ({ text }) => said(text))
 
   handle('tool:airi-seen', () => ({ data: seen }))
@@ -35,8 +37,8 @@ export async function setupModules({ channels: { host } }) {
   stream('model:airi-count', async function* ({ to }) {
     for (let n = 1; n <= to; n++) yield n
   })
-  handle('event:town.news', ({ from }) => saw(`news ${from}`))
-  handle('event:plugin.paperclip.news', ({ from }) => saw(`news ${from}`))
+  hear('town.news', ({ from }) => saw(`news ${from}`))
+  hear('plugin.paperclip.news', ({ from }) => saw(`news ${from}`))
   handle('tool:airi-tell', async () => ({ data: await call('event:town.news', { from: 'airi' }) ?? null }))
 
   handle('tool:airi-relay', async ({ key, input, ms, follow }) => {
