@@ -33,8 +33,10 @@ type Gateway struct {
 	members map[server.Session]*member
 	timers  map[server.Timer]*time.Timer
 	dropped map[string]uint64
-	// owed are the connections that have frames to push when mu is given back.
-	owed []*conn
+	// batch collects whom to push when mu is given back; it is whoever's who has mu.
+	batch *batch
+	// batches numbers them.
+	batches uint64
 }
 
 // New makes a gateway for a host.
@@ -63,7 +65,7 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// conn is one websocket. What follows sent belongs to Gateway.mu.
+// conn is one websocket. What follows socket belongs to Gateway.mu.
 type conn struct {
 	id     server.Conn
 	peer   string
@@ -73,30 +75,123 @@ type conn struct {
 	members []*member
 	// rejected is why its request for compatibility was; "" where it was not.
 	rejected string
-	dropped  map[string]uint64
-	// owes tells that it is among Gateway.owed.
-	owes bool
+	// dropped is nil before something was.
+	dropped map[string]uint64
+	// batch is the number of the batch that it was put into last.
+	batch uint64
 }
 
-// serve takes what one connection sends, until its end.
+// serve takes what one connection sends, until its end. It holds next to nothing while it
+// waits: what it needs of its stack then is what a peer costs that says nothing.
 func (g *Gateway) serve(socket *websocket.Conn) {
-	c := &conn{id: server.Conn(g.last.Add(1)), peer: uuid.NewString(), socket: socket, dropped: map[string]uint64{}}
+	c := g.enter(socket)
+	for {
+		record, err := socket.Recv()
+		if err != nil {
+			g.leaves(c, err)
+			return
+		}
+		g.receive(c, record)
+	}
+}
+
+// enter begins a connection.
+func (g *Gateway) enter(socket *websocket.Conn) *conn {
+	c := &conn{id: server.Conn(g.last.Add(1)), peer: uuid.NewString(), socket: socket}
 	g.mu.Lock()
 	g.conns[c.id] = c
 	g.mu.Unlock()
 	g.step(g.opened(c))
-	for {
-		record, err := socket.Recv()
-		if err != nil {
-			g.step(server.Ended{Conn: c.id, Reason: endReason(err)})
-			break
-		}
-		g.step(server.Receive(c.id, bytes.Clone(record)))
-		g.await(c)
-	}
+	return c
+}
+
+// leaves is its end.
+func (g *Gateway) leaves(c *conn, why error) {
+	g.step(server.Ended{Conn: c.id, Reason: endReason(why)})
 	g.mu.Lock()
 	delete(g.conns, c.id)
 	g.mu.Unlock()
+}
+
+// receive takes a record, and those that have come with it: to whom several of them go,
+// they go at once.
+func (g *Gateway) receive(c *conn, record []byte) {
+	b := batches.Get().(*batch)
+	defer b.done()
+	for n := 1; ; n++ {
+		behind := g.take(c, b, record)
+		if behind != nil {
+			b.push()
+			g.await(c, behind)
+		}
+		if n == gathered || !c.socket.Ready() {
+			return
+		}
+		var err error
+		if record, err = c.socket.Recv(); err != nil {
+			return // it is told again
+		}
+	}
+}
+
+// gathered is how many records are taken at most before what came of them is written. A
+// connection reads 16 KiB ahead, so that this is what waits at most.
+const gathered = 64
+
+// take does what a record says, but for the writing, and returns what closes when the
+// sessions of the connection's modules are not behind; nil if they are not.
+func (g *Gateway) take(c *conn, b *batch, record []byte) (behind <-chan struct{}) {
+	in := server.Receive(c.id, bytes.Clone(record))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.act(b, in)
+	return c.behind()
+}
+
+// batch are the connections that have frames to push, and those that are to be closed
+// then.
+type batch struct {
+	number uint64
+	owed   []*conn
+	closes []ending
+}
+
+type ending struct {
+	c    *conn
+	what server.Close
+}
+
+var batches = sync.Pool{New: func() any { return &batch{} }}
+
+// keptOwed is how long a batch may be that is used again.
+const keptOwed = 1024
+
+// push writes what is owed. It takes time, and is called without Gateway.mu.
+func (b *batch) push() {
+	for i, c := range b.owed {
+		c.socket.Push()
+		b.owed[i] = nil
+	}
+	for _, e := range b.closes {
+		e.c.socket.CloseWith(e.what.Code, e.what.Reason)
+	}
+	b.owed, b.closes, b.number = b.owed[:0], nil, 0
+}
+
+// done is the end of a batch.
+func (b *batch) done() {
+	b.push()
+	if cap(b.owed) <= keptOwed {
+		batches.Put(b)
+	}
+}
+
+// add puts a connection into it, unless it was put there last.
+func (b *batch) add(c *conn) {
+	if c.batch != b.number {
+		c.batch = b.number
+		b.owed = append(b.owed, c)
+	}
 }
 
 // opened is the beginning of a connection, which may have shown a token already.
@@ -123,19 +218,24 @@ func endReason(err error) string {
 
 // step tells the server what happened, and does what it says.
 func (g *Gateway) step(in server.Input) {
+	b := batches.Get().(*batch)
+	defer b.done()
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.act(b, in)
+}
+
+// act does it but for the writing, which the batch owes; mu is held.
+func (g *Gateway) act(b *batch, in server.Input) {
+	if b.number == 0 {
+		g.batches++
+		b.number = g.batches
+	}
+	g.batch = b
 	for _, e := range g.server.Step(time.Now(), in) {
 		g.do(e)
 	}
-	owed := g.owed
-	g.owed = nil
-	for _, c := range owed {
-		c.owes = false
-	}
-	g.mu.Unlock()
-	for _, c := range owed { // writing takes time
-		c.socket.Push()
-	}
+	g.batch = nil
 }
 
 func (g *Gateway) do(e server.Effect) {
@@ -182,10 +282,7 @@ func (g *Gateway) send(e server.Send) {
 			g.drop(c, droppedUnsent)
 			continue
 		}
-		if !c.owes {
-			c.owes = true
-			g.owed = append(g.owed, c)
-		}
+		g.batch.add(c)
 	}
 }
 
@@ -194,17 +291,20 @@ const droppedUnsent = "unsent"
 
 func (g *Gateway) close(e server.Close) {
 	if c := g.conns[e.Conn]; c != nil {
-		c.socket.Push() // what it was told before
-		c.socket.CloseWith(e.Code, e.Reason)
+		g.batch.closes = append(g.batch.closes, ending{c, e})
 	}
 }
 
 // drop counts what was not used, of a connection and of all.
 func (g *Gateway) drop(c *conn, what string) {
 	g.dropped[what]++
-	if c != nil {
-		c.dropped[what]++
+	if c == nil {
+		return
 	}
+	if c.dropped == nil {
+		c.dropped = map[string]uint64{}
+	}
+	c.dropped[what]++
 }
 
 // setTimer sets a timer anew; one that has fired meanwhile is late.

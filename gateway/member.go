@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/airi-host/airi-host/actors"
@@ -13,14 +14,18 @@ import (
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/server"
+	"github.com/airi-host/airi-host/transport/websocket"
 )
 
 // Circle names the websocket peers among the host's guests: what one of them sends the
 // others hear by the wire.
 const Circle = "websocket"
 
-// member is a module that has been announced. All of it belongs to Gateway.mu.
+// member is a module that has been announced. All of it but socket belongs to Gateway.mu.
 type member struct {
+	// socket is conn's: what the session sends goes there past the server.
+	socket atomic.Pointer[websocket.Conn]
+
 	id     server.Session
 	module server.Module
 	// conn is nil while the peer is away.
@@ -59,9 +64,13 @@ func (m *member) move(c *conn) {
 	if m.conn != nil {
 		m.conn.members = slices.DeleteFunc(m.conn.members, func(other *member) bool { return other == m })
 	}
-	if m.conn = c; c != nil {
-		c.members = append(c.members, m)
+	m.conn = c
+	if c == nil {
+		m.socket.Store(nil)
+		return
 	}
+	m.socket.Store(c.socket)
+	c.members = append(c.members, m)
 }
 
 // announcement is the note of what a module says of itself.

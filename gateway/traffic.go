@@ -77,21 +77,26 @@ func (g *Gateway) meant(c *conn, record []byte) *member {
 	return c.members[0]
 }
 
-// await waits until the sessions of a connection's modules are not behind.
-func (g *Gateway) await(c *conn) {
-	for {
-		g.mu.Lock()
-		var behind <-chan struct{}
-		for _, m := range c.members {
-			if m.link != nil && behind == nil {
-				behind = m.link.behind()
+// behind returns what closes when the first session that is behind is not; nil where none
+// is. Gateway.mu is held.
+func (c *conn) behind() <-chan struct{} {
+	for _, m := range c.members {
+		if m.link != nil {
+			if behind := m.link.behind(); behind != nil {
+				return behind
 			}
 		}
-		g.mu.Unlock()
-		if behind == nil {
-			return
-		}
+	}
+	return nil
+}
+
+// await waits until the sessions of a connection's modules are not behind.
+func (g *Gateway) await(c *conn, behind <-chan struct{}) {
+	for behind != nil {
 		<-behind
+		g.mu.Lock()
+		behind = c.behind()
+		g.mu.Unlock()
 	}
 }
 
@@ -110,13 +115,11 @@ func (g *Gateway) noted(m *member, n airi.Note) {
 // deliver sends a frame of Eventa to a module's peer. One that is away, or whose end is
 // about to be told, gets nothing: the session is told of that.
 func (g *Gateway) deliver(m *member, record []byte) error {
-	g.mu.Lock()
-	c := m.conn
-	g.mu.Unlock()
-	if c == nil {
+	socket := m.socket.Load()
+	if socket == nil {
 		return nil
 	}
-	err := c.socket.Send(record)
+	err := socket.Send(record)
 	if tooLong, ok := errors.AsType[*transport.TooLongError](err); ok {
 		return tooLong
 	}

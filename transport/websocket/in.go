@@ -51,6 +51,10 @@ func (c *Conn) Recv() ([]byte, error) {
 		if err := c.reason(); err != nil {
 			return nil, err
 		}
+		// It is waited for here, so that a receiver's stack is as small as can be meanwhile.
+		if err := c.in.await(); err != nil {
+			return nil, c.lost(err)
+		}
 		record, op, err := c.message()
 		if err != nil {
 			return nil, err
@@ -79,13 +83,22 @@ func isControlText(record []byte) bool {
 	return len(record) == 4 && (string(record) == "ping" || string(record) == "pong")
 }
 
+// await returns when something has come of the next message.
+func (in *inlet) await() error {
+	in.source.idle = true
+	if !in.source.empty() {
+		return nil
+	}
+	if cap(in.record) > idleRecord { // whoever waits owns no large buffer
+		in.record = nil
+	}
+	in.source.release()
+	return in.source.more()
+}
+
 // message reads one message, or one control frame.
 func (c *Conn) message() ([]byte, ws.OpCode, error) {
 	in := &c.in
-	if in.source.empty() && cap(in.record) > idleRecord { // whoever waits owns no large buffer
-		in.record = nil
-	}
-	in.source.idle = true
 	in.frames.MaxMessageSize = int64(c.maxIncoming())
 	h, err := in.frames.NextFrame()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 )
 
@@ -38,6 +39,9 @@ func main() {
 
 func (o settings) command() error {
 	if o.role != "" {
+		if o.pprof != "" {
+			runtime.MemProfileRate = 4096
+		}
 		return run(o.role)
 	}
 	fmt.Printf("%-38s %12s %12s %7s\n", "", "bare", "host", "ratio")
@@ -125,7 +129,7 @@ type server struct {
 }
 
 func (o settings) open(kind string) (*server, error) {
-	s := &server{settings: o, kind: kind, cmd: exec.Command(os.Args[0], "-role", kind)}
+	s := &server{settings: o, kind: kind, cmd: exec.Command(os.Args[0], "-role", kind, "-pprof", o.pprof)}
 	s.cmd.Stderr = os.Stderr
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {

@@ -220,8 +220,11 @@ func idle(s *server, announce bool) ([]number, error) {
 	if err := s.profiles(); err != nil {
 		return nil, err
 	}
+	each := func(after, before int64) float64 { return float64(after-before) / 1024 / float64(come) }
 	return []number{
-		{what, float64(after.RSS-before.RSS) / 1024 / float64(come), "KiB"},
+		{what, each(after.RSS, before.RSS), "KiB"},
+		{"… heap", each(after.Heap, before.Heap), "KiB"},
+		{"… stacks", each(after.Stack, before.Stack), "KiB"},
 		{"… CPU of all joining", (after.CPU - before.CPU).Seconds(), "s"},
 		{"… which took", took.Seconds(), "s"},
 		{"… closed as slow", float64(after.Slow), ""},

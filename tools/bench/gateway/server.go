@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"time"
@@ -30,8 +31,8 @@ const grace = 50 * time.Millisecond
 // usage is what a server says of itself.
 type usage struct {
 	CPU time.Duration
-	// RSS is what is resident, in bytes.
-	RSS int64
+	// RSS is what is resident, Heap and Stack what of it is in use, in bytes.
+	RSS, Heap, Stack int64
 	// Sessions are those that are ready.
 	Sessions int
 	// Slow counts the connections that were closed for being so, Dropped what was not sent.
@@ -80,6 +81,11 @@ func serve(s subject, in io.Reader, out io.Writer) error {
 		u := usage{CPU: load.CPU()}
 		if u.RSS, err = load.Memory(); err != nil {
 			return err
+		}
+		if word == "rest" {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			u.Heap, u.Stack = int64(m.HeapInuse), int64(m.StackInuse)
 		}
 		s.tell(&u)
 		if err := answers.Encode(u); err != nil {
