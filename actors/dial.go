@@ -45,7 +45,7 @@ func (h *Host) dial(ctx context.Context, who *handle, d protocol.Dialect, entry 
 	p := newPeer(h, who, d, conn)
 	p.worker = worker
 	h.warnLimits(who, worker)
-	go p.read()
+	p.listen()
 	return p, nil
 }
 

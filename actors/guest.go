@@ -98,7 +98,7 @@ func (h *handle) circle() string {
 // openGuest makes the peer over the connection with which a guest came.
 func (s *session) openGuest() {
 	p := newPeer(s.host, s.h, s.dialect, s.h.guest.Conn)
-	go p.read()
+	p.listen()
 	s.onLinked(linked{link: p})
 }
 

@@ -349,6 +349,36 @@ func (p *peer) close(why error) {
 
 // The reader
 
+// listen begins to receive: on a goroutine of its own, or, from a connection that tells
+// when there is something, on whichever is free then.
+func (p *peer) listen() {
+	conn, ok := p.conn.(transport.Notifier)
+	if !ok {
+		go p.read()
+		return
+	}
+	conn.Notify(func() { p.host.sys.servers.Schedule(func() { p.readNow(conn) }) })
+}
+
+// readNow receives until there is nothing more. The connection tells when there is.
+func (p *peer) readNow(conn transport.Notifier) {
+	for {
+		record, err := conn.TryRecv()
+		switch {
+		case errors.Is(err, transport.ErrNotYet):
+			return
+		case err != nil:
+			p.lost(err)
+			close(p.over)
+			return
+		}
+		p.receive(record)
+		if p.gate.wait() {
+			p.rested()
+		}
+	}
+}
+
 func (p *peer) read() {
 	defer close(p.over)
 	for {

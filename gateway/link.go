@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/airi-host/airi-host/protocol/airi"
@@ -20,17 +21,20 @@ type link struct {
 	// why is set by its end: of the member's or, with isClosed, by the session's own.
 	why      error
 	isClosed bool
-	// come has a word for who receives, room closes for those who wait for some.
-	come chan struct{}
+	// ready is told, if armed, that there is something to receive; nobody waits for it, so
+	// that a session that says nothing has no goroutine.
+	ready func()
+	armed bool
+	// room closes for those who wait for some.
 	room chan struct{}
 }
 
 var (
-	_ transport.Conn    = (*link)(nil)
-	_ transport.Limited = (*link)(nil)
+	_ transport.Notifier = (*link)(nil)
+	_ transport.Limited  = (*link)(nil)
 )
 
-func newLink(g *Gateway, m *member) *link { return &link{g: g, m: m, come: make(chan struct{}, 1)} }
+func newLink(g *Gateway, m *member) *link { return &link{g: g, m: m} }
 
 // MaxRecord is that of the websockets.
 func (l *link) MaxRecord() int { return l.g.maxRecord() }
@@ -54,20 +58,35 @@ func (l *link) Send(record []byte) error {
 // for room afterwards.
 func (l *link) push(record []byte) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.why != nil {
+		l.mu.Unlock()
 		return
 	}
 	l.queue = append(l.queue, record)
 	l.bytes += len(record)
-	l.wake()
+	wake := l.wake()
+	l.mu.Unlock()
+	wake()
 }
 
-// wake lets who receives look; mu is held.
-func (l *link) wake() {
-	select {
-	case l.come <- struct{}{}:
-	default:
+// wake returns what tells who receives that there is something; mu is held.
+func (l *link) wake() func() {
+	if !l.armed {
+		return func() {}
+	}
+	l.armed = false
+	return l.ready
+}
+
+// Notify has ready called when there is something to receive, at once if there is; see
+// transport.Notifier.
+func (l *link) Notify(ready func()) {
+	l.mu.Lock()
+	l.ready, l.armed = ready, len(l.queue) == 0 && l.why == nil
+	now := !l.armed
+	l.mu.Unlock()
+	if now {
+		ready()
 	}
 }
 
@@ -91,20 +110,27 @@ func (l *link) behind() <-chan struct{} {
 
 // Recv returns the next record.
 func (l *link) Recv() ([]byte, error) {
+	come := make(chan struct{}, 1)
+	l.Notify(func() { come <- struct{}{} })
 	for {
-		record, err := l.next()
-		if record != nil || err != nil {
+		<-come
+		if record, err := l.TryRecv(); !errors.Is(err, transport.ErrNotYet) {
 			return record, err
 		}
-		<-l.come
 	}
 }
 
-func (l *link) next() ([]byte, error) {
+// TryRecv returns the next record if there is one.
+func (l *link) TryRecv() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue) == 0 || l.isClosed {
+	switch {
+	case len(l.queue) > 0 && !l.isClosed:
+	case l.why != nil:
 		return nil, l.why
+	default:
+		l.armed = true
+		return nil, transport.ErrNotYet
 	}
 	record := l.queue[0]
 	l.queue[0] = nil
@@ -133,7 +159,10 @@ func (l *link) Close() error {
 
 func (l *link) finish(why error, closed bool) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	first := l.why == nil
+	if first {
+		l.why = why
+	}
 	if closed {
 		l.queue, l.bytes, l.isClosed = nil, 0, true
 	}
@@ -141,12 +170,10 @@ func (l *link) finish(why error, closed bool) bool {
 		close(l.room)
 		l.room = nil
 	}
-	l.wake()
-	if l.why != nil {
-		return false
-	}
-	l.why = why
-	return true
+	wake := l.wake()
+	l.mu.Unlock()
+	wake()
+	return first
 }
 
 // leaving is why a link ends whose module has gone.

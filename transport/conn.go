@@ -37,6 +37,19 @@ type Gatherer interface {
 	Push()
 }
 
+// Notifier is a Conn that tells when there is something to receive, so that nobody has to
+// wait for it. What is said of Recv holds for TryRecv, and one goroutine at a time calls
+// either.
+type Notifier interface {
+	Conn
+	// Notify has ready called whenever there is a record, or the end, after TryRecv has
+	// failed with ErrNotYet, once each time; and at once if there is something now. ready
+	// does not block. It is called again to name another one.
+	Notify(ready func())
+	// TryRecv is Recv, and fails with ErrNotYet when there is nothing.
+	TryRecv() ([]byte, error)
+}
+
 // Limited is a Conn that tells its limit, so that what cannot be sent need not be made.
 type Limited interface {
 	Conn
