@@ -99,14 +99,11 @@ func (s *Server) attach(kind protocol.RouteKind, open opener) handler {
 		defer s.serving.Done()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		one, err := s.find(r.PathValue("name"))
+		plugin := r.PathValue("name")
+		route, err := open(ctx, actors.RouteRequest{Plugin: plugin, Params: asked.Params, Scope: asked.Scope, Trace: asked.Trace})
+		s.tellAttached(kind, plugin, asked.Scope, err)
 		if err != nil {
-			return err
-		}
-		route, err := open(ctx, actors.RouteRequest{Plugin: one.Plugin, Params: asked.Params, Scope: asked.Scope, Trace: asked.Trace})
-		s.tellAttached(kind, one.Plugin, asked.Scope, err)
-		if err != nil {
-			return about(one.Plugin, s.unopened(kind, one, err))
+			return s.unopened(kind, plugin, err)
 		}
 		defer func() { _ = route.Close() }() // it always succeeds
 		conn, buffered, err := http.NewResponseController(w).Hijack()
@@ -121,16 +118,22 @@ func (s *Server) attach(kind protocol.RouteKind, open opener) handler {
 }
 
 // unopened is why a route was not opened; of a plugin that does not run, what to do.
-func (s *Server) unopened(kind protocol.RouteKind, of PluginInfo, err error) error {
+func (s *Server) unopened(kind protocol.RouteKind, plugin string, err error) error {
 	if protocol.CodeOf(err) != protocol.CodeNotFound {
-		return err
+		return about(plugin, err)
 	}
+	one, unknown := s.find(plugin)
 	is, remedy := "stopped", Start
-	if of.Disabled {
+	switch {
+	case unknown != nil:
+		return unknown
+	case one.Plugin != plugin:
+		return invalid("%s is a session: expected the name of its plugin, %s", plugin, one.Plugin)
+	case one.Disabled:
 		is, remedy = "disabled", Enable
 	}
-	return &protocol.Error{Code: protocol.CodeNotReady, Plugin: of.Plugin, Message: fmt.Sprintf(
-		"plugin %s is %s, and no %s is opened: %s it first", of.Plugin, is, kind, remedy)}
+	return &protocol.Error{Code: protocol.CodeNotReady, Plugin: plugin, Message: fmt.Sprintf(
+		"plugin %s is %s, and no %s is opened: %s it first", plugin, is, kind, remedy)}
 }
 
 // tellAttached tells that somebody was attached, or refused; of a plugin that does not run

@@ -38,6 +38,7 @@ func TestAttach_refusesWithAnAnswer(t *testing.T) {
 		{"nobody/duplex", `{}`, upgrade, 404, `no plugin and no session is called nobody; there are: talker, absent, asleep`},
 		{"absent/pty", `{}`, upgrade, 503, `plugin absent is stopped, and no pty is opened: start it first`},
 		{"asleep/duplex", `{}`, upgrade, 503, `plugin asleep is disabled, and no duplex is opened: enable it first`},
+		{"plugin-session-0/pty", `{}`, upgrade, 400, `plugin-session-0 is a session: expected the name of its plugin, talker`},
 		{"talker/duplex", `{"scope":"acme"}`, upgrade, 400, `its wire has no routes`},
 	} {
 		status, body := r.send(t, http.MethodPost, pathAPI+"/plugins/"+c.path, c.body, c.header...)
