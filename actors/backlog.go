@@ -18,6 +18,9 @@ type backlog struct {
 	// reader is held up for a byte that is taken, beside its item.
 	itemsName, bytesName string
 	perByte              time.Duration
+	// joins is up to which size an item is joined with the one before it; 0 where each is
+	// to stay what it is.
+	joins int
 	// wake has a value when there is something to look for.
 	wake chan struct{}
 
@@ -52,12 +55,26 @@ func newBacklog(l Limits) *backlog {
 // bytePatience has a reader held up for who takes 64 MiB a second of a route.
 const bytePatience = 15 * time.Nanosecond
 
+// joinedChunk is up to which size short chunks of a route are one: a program that writes
+// byte by byte is held to the bytes that may wait then, and not to so many chunks.
+const joinedChunk = 4 << 10
+
 // newChunkQueue is for the chunks of a route.
 func newChunkQueue(l Limits) *backlog {
 	b := newBacklog(l)
 	b.mostItems, b.mostBytes, b.itemsName, b.bytesName = l.RouteChunks, l.RouteBytes, "routeChunks", "routeBytes"
-	b.perByte = bytePatience
+	b.perByte, b.joins = bytePatience, joinedChunk
 	return b
+}
+
+// join puts an item behind the newest one that waits, if the two are short.
+func (b *backlog) join(item json.RawMessage) bool {
+	last := len(b.items) - 1
+	if last < 0 || len(b.items[last])+len(item) > b.joins {
+		return false
+	}
+	b.items[last] = append(b.items[last], item...)
+	return true
 }
 
 // put adds an item; it tells whether that was taken, or says why there is no room.
@@ -67,12 +84,14 @@ func (b *backlog) put(item json.RawMessage) (taken bool, full error) {
 	switch {
 	case b.ended || b.left:
 		return false, nil
-	case len(b.items) >= b.mostItems:
-		return false, fmt.Errorf("%d items wait, the limit (%s)", len(b.items), b.itemsName)
 	case b.bytes >= b.mostBytes:
 		return false, fmt.Errorf("%d bytes of items wait, the limit is %d (%s)", b.bytes, b.mostBytes, b.bytesName)
+	case b.join(item):
+	case len(b.items) >= b.mostItems:
+		return false, fmt.Errorf("%d items wait, the limit (%s)", len(b.items), b.itemsName)
+	default:
+		b.items = append(b.items, item)
 	}
-	b.items = append(b.items, item)
 	b.bytes += len(item)
 	signal(b.wake)
 	return true, nil

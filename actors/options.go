@@ -192,7 +192,8 @@ type Limits struct {
 	// for the sake of the one that it serves: 32, at most 64. The next one is refused, so
 	// that plugins that call each other in a circle come to an end.
 	CallDepth int
-	// RouteChunks is how many chunks of one route may wait for whoever reads it: 1024.
+	// RouteChunks is how many chunks of one route may wait for whoever reads it, where short
+	// ones are one up to 4 KiB: 1024.
 	// RouteBytes is how many bytes they may have, beside one chunk: 8 MiB. A peer that sends
 	// more ends the route as overloaded. From half of it on the host reads from the peer no
 	// faster than they are read, for 20 ms, 50 µs a chunk and 15 ns a byte.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -50,8 +51,13 @@ func (f *far) routeTo(n int) *Route {
 // withRoutes runs a test in a bubble, in which f.t is its T.
 func withRoutes(t *testing.T, test func(f *far)) {
 	t.Helper()
+	withRoutesIn(t, Limits{RouteChunks: 4, RouteBytes: 64}, test)
+}
+
+func withRoutesIn(t *testing.T, l Limits, test func(f *far)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		test(ready(t, Options{Limits: Limits{RouteChunks: 4, RouteBytes: 64}}, memory.Options{}, routed{}, "tool:a"))
+		test(ready(t, Options{Limits: l}, memory.Options{}, routed{}, "tool:a"))
 	})
 }
 
@@ -287,11 +293,12 @@ func TestRoute_whatEndedItStays(t *testing.T) {
 }
 
 func TestRoute_aSlowReaderLosesItsRouteAndHoldsUpNobody(t *testing.T) {
+	long := strings.Repeat("x", joinedChunk)
 	for full, chunks := range map[string][]string{
-		"4 items wait, the limit (routeChunks)":                {"1", "2", "3", "4", "5"},
-		"66 bytes of items wait, the limit is 64 (routeBytes)": {"0123456789012345678901234567890123456789", "01234567890123456789012345", "x"},
+		"4 items wait, the limit (routeChunks)":                      {long, long, long, long, "5"},
+		"16385 bytes of items wait, the limit is 16385 (routeBytes)": {long, long, long, long + "y", "z"},
 	} {
-		withRoutes(t, func(f *far) {
+		withRoutesIn(t, Limits{RouteChunks: 4, RouteBytes: 4*joinedChunk + 1}, func(f *far) {
 			t := f.t
 			r := f.routeTo(1)
 			f.says("chunk 1 first")
@@ -314,6 +321,20 @@ func TestRoute_aSlowReaderLosesItsRouteAndHoldsUpNobody(t *testing.T) {
 			require.Equal(t, uint64(1), wantPhase(t, f.host, "far", lifecycle.Ready).Dropped["chunk"])
 		})
 	}
+}
+
+// A program that writes in small pieces is held to what it writes, and not to how often.
+func TestRoute_shortChunksWaitAsOne(t *testing.T) {
+	withRoutesIn(t, Limits{RouteChunks: 2, RouteBytes: 1 << 20}, func(f *far) {
+		r := f.routeTo(1)
+		for range 2 * joinedChunk {
+			f.says("chunk 1 x")
+		}
+		f.says("exit 1 0")
+		all, err := io.ReadAll(r)
+		require.NoError(f.t, err)
+		require.Equal(f.t, strings.Repeat("x", 2*joinedChunk), string(all))
+	})
 }
 
 func TestRoute_endsWithItsContext(t *testing.T) {
