@@ -22,6 +22,7 @@ import (
 	"github.com/airi-host/airi-host/gateway"
 	"github.com/airi-host/airi-host/internal/need"
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/services/store"
 )
 
 // The scripts in testdata/script say what a user sees. Beside what testscript has:
@@ -33,6 +34,7 @@ import (
 //	ready STATE N            a host runs in the state directory, N plugins of it are ready
 //	peers STATE TEXT         a row of the command peers comes to match a regular expression
 //	shows STATE PLUGIN TEXT  what ps notes of a plugin comes to match a regular expression
+//	keeps STATE PLUGIN       how a plugin crashed is kept for the next host, as it is shown
 //	job STATE KEY HOW        a job is due (at some time), or a run of it is running
 //	answers STATE KEY TEXT   a call of the host that runs there comes to answer with TEXT
 //	phase STATE PLUGIN PHASE  a plugin comes to be in a phase
@@ -61,6 +63,7 @@ func TestScripts(t *testing.T) {
 			"events":  events,
 			"ready":   ready,
 			"shows":   shows,
+			"keeps":   keeps,
 			"peers":   peers,
 			"job":     job,
 			"answers": answers,
@@ -300,6 +303,66 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s: %q does not match %s: %v", args[1], note, want, err)
 		}
 	}
+}
+
+// keeps waits until the store has of a plugin's crashes what ps shows: that is written
+// behind what is told, and lost where the host is killed in between.
+func keeps(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: keeps STATE PLUGIN")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	state := ts.MkAbs(args[0])
+	shown, err := clientOf(state).Inspect(ctx, args[1])
+	ts.Check(err)
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		kept, err := keptCrashes(ctx, state, args[1])
+		if err == nil && kept.All == shown.Worker.Crashes && kept.GivenUp == shown.Worker.GivenUp {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			ts.Fatalf("%s: %+v is not kept: %+v, %v", args[1], shown.Worker, kept, err)
+		}
+	}
+}
+
+// keptCrashes reads a copy of a running host's store. The copy may be none: then it fails.
+func keptCrashes(ctx context.Context, state, plugin string) (kept store.Crashes, err error) {
+	dir, err := os.MkdirTemp("", "airi-host-kept")
+	if err != nil {
+		return kept, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	files, err := filepath.Glob(filepath.Join(state, "*.db*"))
+	if err != nil {
+		return kept, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600)
+		}
+		if err != nil {
+			return kept, err
+		}
+	}
+	db, err := store.Open(ctx, dir, store.Options{})
+	if err != nil {
+		return kept, err
+	}
+	defer func() { _ = db.Close() }() // it is a copy
+	all, err := db.Plugins(ctx)
+	for _, one := range all {
+		if one.Name == plugin {
+			return one.Crashes, err
+		}
+	}
+	return kept, err
 }
 
 // peers waits until a row of the command peers matches.
