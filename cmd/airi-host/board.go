@@ -95,7 +95,7 @@ func (o *observer) hear(l actors.Logged) {
 // look makes the board of a moment.
 func (o *observer) look(now time.Time, doing string, sessions []actors.SessionInfo) board {
 	newest := map[string]actors.SessionInfo{}
-	var guests []string // they are there as long as they have a session
+	var guests []string          // as long as they have a session
 	for _, s := range sessions { // the oldest first
 		name := calledOf(s)
 		switch _, seen := newest[name]; {
