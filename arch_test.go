@@ -186,8 +186,8 @@ var (
 			from: "peers",
 			to:   []string{needed},
 			tests: append([]string{
-				"actors", "admin", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate", "plugin", "protocol", "protocol/airi/bridge",
-				"protocol/airi/superjson", "services", "testdata/plugins", "transport",
+				"actors", "admin", "capability", "ecosystems", "gateway", "lifecycle", "manifest", "manifest/evaluate", "plugin", "protocol",
+				"protocol/airi/bridge", "protocol/airi/server", "protocol/airi/superjson", "services", "testdata/plugins", "transport",
 			}, dialects...),
 			why: "the real peers know nothing of this host; tests put them together",
 		},
