@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"sync"
 
@@ -18,6 +19,11 @@ type link struct {
 	// queue waits to be received, bytes is what it has together.
 	queue [][]byte
 	bytes int
+	// losses are the notes of a connection's end that the session does not know of yet, the
+	// one that it is at among them, if takesLoss. What it sends until then was for that
+	// connection.
+	losses    int
+	takesLoss bool
 	// why is set by its end: of the member's or, with isClosed, by the session's own.
 	why      error
 	isClosed bool
@@ -51,7 +57,19 @@ func (l *link) Send(record []byte) error {
 		l.g.noted(l.m, note)
 		return nil
 	}
-	return l.g.deliver(l.m, record)
+	return l.g.deliver(l, record)
+}
+
+// isLate tells that the session does not know yet that a connection is over.
+func (l *link) isLate() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.losses > 0
+}
+
+// isLoss tells the notes with which a connection is over: no frame begins so.
+func isLoss(record []byte) bool {
+	return bytes.HasPrefix(record, []byte(airi.NoteAway)) || bytes.HasPrefix(record, []byte(airi.NoteSwapped))
 }
 
 // push queues what the link owns from then on. It takes everything: whoever pushes waits
@@ -61,6 +79,9 @@ func (l *link) push(record []byte) {
 	if l.why != nil {
 		l.mu.Unlock()
 		return
+	}
+	if isLoss(record) {
+		l.losses++
 	}
 	l.queue = append(l.queue, record)
 	l.bytes += len(record)
@@ -124,6 +145,10 @@ func (l *link) Recv() ([]byte, error) {
 func (l *link) TryRecv() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.takesLoss { // who comes for more has done with it
+		l.takesLoss = false
+		l.losses--
+	}
 	switch {
 	case len(l.queue) > 0 && !l.isClosed:
 	case l.why != nil:
@@ -133,6 +158,7 @@ func (l *link) TryRecv() ([]byte, error) {
 		return nil, transport.ErrNotYet
 	}
 	record := l.queue[0]
+	l.takesLoss = isLoss(record)
 	l.queue[0] = nil
 	l.queue = l.queue[1:]
 	l.bytes -= len(record)

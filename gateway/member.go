@@ -44,6 +44,9 @@ func (g *Gateway) announced(e server.Announced) {
 		m = &member{id: e.Session}
 		g.members[e.Session] = m
 	}
+	if m.link != nil && e.How == server.Swapped { // before anything can go to the newer one
+		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteSwapped}))
+	}
 	m.move(g.conns[e.Conn])
 	m.module, m.negotiates = e.Module, e.Negotiates
 	switch {
@@ -51,8 +54,6 @@ func (g *Gateway) announced(e server.Announced) {
 		g.join(m)
 	case e.How == server.Returned:
 		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteBack}))
-	case e.How == server.Swapped:
-		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteSwapped}))
 	}
 	if m.link != nil {
 		m.link.push(announcement(m.module))

@@ -113,10 +113,11 @@ func (g *Gateway) noted(m *member, n airi.Note) {
 }
 
 // deliver sends a frame of Eventa to a module's peer. One that is away, or whose end is
-// about to be told, gets nothing: the session is told of that.
-func (g *Gateway) deliver(m *member, record []byte) error {
-	socket := m.socket.Load()
-	if socket == nil {
+// about to be told, gets nothing: the session is told of that. Nor does one get what was meant
+// for another connection, and is about to be given up.
+func (g *Gateway) deliver(l *link, record []byte) error {
+	socket := l.m.socket.Load()
+	if socket == nil || l.isLate() {
 		return nil
 	}
 	err := socket.Send(record)
