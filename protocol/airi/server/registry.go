@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -12,6 +14,8 @@ type listing struct {
 	// waiting that the next one may not be sent yet.
 	version      uint64
 	due, waiting bool
+	// turn is the last connection that got one because it was its turn.
+	turn uint64
 	// bytes is what all entries have; data is the list, nil when it has to be made anew.
 	bytes int
 	data  []byte
@@ -67,17 +71,16 @@ func (s *Server) sendList(c *conn, parent []byte) {
 // publish tells of a change: the connection that made it at once, the others when the
 // time has come. A list that waits is replaced by a newer one.
 func (s *Server) publish(by *conn) {
-	switch {
-	case !s.list.waiting:
-		s.syncAll()
-		s.list.waiting = true
-		s.set(Timer{Kind: TimerSync}, s.o.SyncEvery)
-	case by != nil:
+	if by != nil {
 		s.sendList(by, nil)
-		s.list.due = true
-	default:
-		s.list.due = true
 	}
+	if s.list.waiting {
+		s.list.due = true
+		return
+	}
+	s.syncAll()
+	s.list.waiting = true
+	s.set(Timer{Kind: TimerSync}, s.o.SyncEvery)
 }
 
 // syncDue sends what has changed in the meantime, if anything has.
@@ -88,14 +91,28 @@ func (s *Server) syncDue() {
 	}
 }
 
+// syncBytes is how many bytes of lists are sent at a time, beside one list. Thousands of
+// peers with a module each would have gigabytes sent to them otherwise whenever one joins.
+const syncBytes = 16 << 20
+
+// syncAll sends the list to those who have not got it, in turn: to as many as may have it
+// now. The others get the newest one when theirs comes.
 func (s *Server) syncAll() {
 	s.list.due = false
+	most := max(1, s.syncBytes/max(1, s.list.bytes))
+	first, _ := slices.BinarySearchFunc(s.order, s.list.turn+1, func(c *conn, turn uint64) int { return cmp.Compare(c.came, turn) })
 	var to []Conn
-	for _, c := range s.order {
-		if c.authenticated && c.listed != s.list.version {
-			to = append(to, c.id)
-			c.listed = s.list.version
+	for i := range s.order {
+		c := s.order[(first+i)%len(s.order)]
+		if !c.authenticated || c.listed == s.list.version {
+			continue
 		}
+		if len(to) == most {
+			s.list.due = true
+			break
+		}
+		to = append(to, c.id)
+		c.listed, s.list.turn = s.list.version, c.came
 	}
 	if len(to) > 0 {
 		s.sendTo(to, s.make("registry:modules:sync", s.listed(), nil, nil))

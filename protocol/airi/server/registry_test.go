@@ -86,3 +86,43 @@ func TestServer_theMiddleListOfAReannouncementIsNotSent(t *testing.T) {
 	require.Equal(t, 1, r.lists("a"))
 	require.Equal(t, 1, r.lists("watch"))
 }
+
+// Where the list is long and the peers are many, they get it in turn.
+func TestServer_longListsAreSentInTurn(t *testing.T) {
+	r := newRig(t, Options{})
+	const peers = 9
+	r.server.syncBytes = 1 << 10
+	for i := range peers {
+		r.open(fmt.Sprint("peer-", i))
+	}
+	r.say("peer-0", byExtension("m", "p", strings.Repeat("x", 200))) // so that four may have it at a time
+	r.held = true
+	r.wait(time.Second)
+	clear(r.told)
+	got := func() (names []string) {
+		for i := range peers {
+			for range r.lists(fmt.Sprint("peer-", i)) {
+				names = append(names, fmt.Sprint(i))
+			}
+		}
+		clear(r.told)
+		return names
+	}
+	r.say("peer-8", byExtension("one", "p", "one"))
+	now := len(got())
+	require.Less(t, now, peers, "not all at once")
+	require.Greater(t, now, 1, "who announces, at once, and those whose turn it is")
+	r.say("peer-8", byExtension("two", "p", "two"))
+	require.Equal(t, []string{"8"}, got())
+	heard := map[string]bool{}
+	for range peers {
+		r.wait(200 * time.Millisecond)
+		for _, name := range got() {
+			require.False(t, heard[name], "nobody twice before all have had a turn")
+			heard[name] = true
+		}
+	}
+	require.Len(t, heard, peers-1, "the last one is never lost")
+	r.wait(time.Second)
+	require.Empty(t, got(), "all have it")
+}

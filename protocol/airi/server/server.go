@@ -34,12 +34,15 @@ type Server struct {
 	away        int
 
 	list listing
+	// syncBytes is how many bytes of lists are sent at a time.
+	syncBytes int
 	// beating tells that TimerBeat runs.
 	beating bool
 
 	aliases map[string][]*conn
 	groups  map[groupKey]*group
 	entered uint64
+	came    uint64
 	lastID  uint64
 }
 
@@ -47,21 +50,24 @@ type Server struct {
 func New(o Options) *Server {
 	o = o.withDefaults()
 	return &Server{
-		o:        o,
-		source:   o.source(),
-		conns:    make(map[Conn]*conn),
-		peers:    make(map[string]*conn),
-		sessions: make(map[Session]*module),
-		seats:    make(map[string]*module),
-		aliases:  make(map[string][]*conn),
-		groups:   make(map[groupKey]*group),
+		o:         o,
+		source:    o.source(),
+		syncBytes: syncBytes,
+		conns:     make(map[Conn]*conn),
+		peers:     make(map[string]*conn),
+		sessions:  make(map[Session]*module),
+		seats:     make(map[string]*module),
+		aliases:   make(map[string][]*conn),
+		groups:    make(map[groupKey]*group),
 	}
 }
 
 // conn is a connection.
 type conn struct {
-	id         Conn
-	peer       string
+	id   Conn
+	peer string
+	// came counts connections as they came, from 1.
+	came       uint64
 	generation Generation
 
 	authenticated bool
@@ -160,7 +166,8 @@ func (s *Server) open(in Opened) {
 		s.add(Close{in.Conn, CodeTryLater, "the host has " + strconv.Itoa(len(s.conns)) + " connections, its limit"})
 		return
 	}
-	c := &conn{id: in.Conn, peer: in.Peer, seen: s.now}
+	s.came++
+	c := &conn{id: in.Conn, peer: in.Peer, came: s.came, seen: s.now}
 	s.conns[c.id], s.peers[c.peer] = c, c
 	s.order = append(s.order, c)
 	if !s.beating {

@@ -173,6 +173,7 @@ func idle(s *server, announce bool) ([]number, error) {
 	if announce {
 		what = "idle peer with a session: RSS"
 	}
+	var all []*peer
 	next := make(chan int)
 	var group sync.WaitGroup
 	var mu sync.Mutex
@@ -189,6 +190,7 @@ func idle(s *server, announce bool) ([]number, error) {
 				}
 				mu.Lock()
 				failed = errors.Join(failed, err)
+				all = append(all, p)
 				mu.Unlock()
 				if err == nil {
 					go p.swallow(nil)
@@ -213,6 +215,7 @@ func idle(s *server, announce bool) ([]number, error) {
 		return nil, err
 	}
 	took := time.Since(began)
+	quiet(all)
 	after, err := s.ask("rest")
 	if err != nil {
 		return nil, err
@@ -229,6 +232,21 @@ func idle(s *server, announce bool) ([]number, error) {
 		{"… which took", took.Seconds(), "s"},
 		{"… closed as slow", float64(after.Slow), ""},
 	}, nil
+}
+
+// quiet waits until nobody has been sent anything for a while.
+func quiet(all []*peer) {
+	for before := uint64(0); ; {
+		now := uint64(0)
+		for _, p := range all {
+			now += p.Stats().ReceivedBytes
+		}
+		if now == before {
+			return
+		}
+		before = now
+		time.Sleep(700 * time.Millisecond)
+	}
 }
 
 // fan has one event heard by a hundred.
