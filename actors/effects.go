@@ -300,7 +300,7 @@ func (p *peer) serve(e protocol.Serve) {
 	if p.host.publishes(p.h, e.Call) {
 		s.turn = p.publishes.follow()
 	}
-	p.serving[e.ID] = s
+	put(&p.serving, e.ID, s)
 	var ctx context.Context = s
 	if streams {
 		s.flow = p.newFlow(s, &e)
@@ -339,7 +339,7 @@ func (p *peer) setTimer(e protocol.SetTimer) {
 			p.step(protocol.Fired{Timer: e.Timer})
 		}
 	})
-	p.timers[e.Timer] = t
+	put(&p.timers, e.Timer, t)
 }
 
 func (p *peer) stopTimer(id protocol.TimerID) {

@@ -5,7 +5,7 @@ import "sync"
 // gate holds a reader back while what it has read is not handled yet.
 type gate struct {
 	mu     sync.Mutex
-	free   *sync.Cond
+	free   sync.Cond
 	owed   int
 	limit  int
 	opened bool
@@ -13,7 +13,7 @@ type gate struct {
 
 func newGate(limit int) *gate {
 	g := &gate{limit: limit}
-	g.free = sync.NewCond(&g.mu)
+	g.free.L = &g.mu
 	return g
 }
 

@@ -48,7 +48,8 @@ type peer struct {
 	resume chan struct{}
 	behind atomic.Int32
 
-	// mu guards what follows, and the driver.
+	// mu guards what follows, and the driver. Its maps are nil before something was in them,
+	// since most peers say little.
 	mu sync.Mutex
 	// who receives at this moment; turns counts the callers who did, answered the
 	// answers since nothing was waiting to be received; patience is for how many
@@ -116,19 +117,27 @@ func newPeer(h *Host, who *handle, d protocol.Dialect, conn transport.Conn) *pee
 		host: h, h: who, codec: d.Codec(), conn: conn,
 		driver: d.NewDriver(protocol.Settings{Plugin: who.Plugin, Session: who.Session, MaxPending: who.pending()}),
 		gate:   newGate(who.bounds.limits.Facts), over: make(chan struct{}),
-		calls: map[protocol.CallID]*call{}, serving: map[protocol.RequestID]*serving{},
-		timers: map[protocol.TimerID]*time.Timer{}, routes: map[protocol.RouteID]*Route{}, resume: make(chan struct{}, 1),
 	}
 	if _, ok := p.driver.(protocol.Borrower); ok {
 		p.lent = &lent{}
 	}
 	p.gatherer, _ = conn.(transport.Gatherer)
-	p.waiter, _ = conn.(transport.Waiter)
+	if p.waiter, _ = conn.(transport.Waiter); p.waiter != nil {
+		p.resume = make(chan struct{}, 1)
+	}
 	p.appender, _ = p.codec.(protocol.Appender)
 	if limited, ok := conn.(transport.Limited); ok {
 		p.limit = limited.MaxRecord()
 	}
 	return p
+}
+
+// put sets a value in a map that is made when it gets its first.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }
 
 // What the session and callers ask
@@ -196,7 +205,7 @@ func (p *peer) begin(c *call) (leads bool) {
 	}
 	p.nextID++
 	c.id = p.nextID
-	p.calls[c.id] = c
+	put(&p.calls, c.id, c)
 	c.unheard = c.Feed != nil
 	p.ask(c)
 	if c.stream != nil {

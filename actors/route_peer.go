@@ -29,7 +29,7 @@ func (p *peer) openRoute(r *Route, asked protocol.Route) error {
 	}
 	p.lastRoute++
 	r.id = p.lastRoute
-	p.routes[r.id] = r
+	put(&p.routes, r.id, r)
 	r.mu.Lock()
 	r.fire(lifecycle.RouteAsk)
 	r.mu.Unlock()

@@ -168,7 +168,9 @@ func (s *session) passed(step protocol.Step) {
 		if s.enter(lifecycle.Loaded, "") {
 			s.loaded(nil)
 			if s.resume != nil {
-				s.onInitialize(initialize{opts: *s.resume, reply: make(chan error, 1)})
+				opts := *s.resume
+				s.resume = nil
+				s.onInitialize(initialize{opts: opts, reply: make(chan error, 1)})
 			}
 		}
 	case protocol.StepInit:

@@ -224,6 +224,7 @@ func (p *supervisor) spawn(m begin, old *handle) {
 		return
 	}
 	p.current, p.last, p.heirTo = h, m, ""
+	p.last.made, p.last.loaded = nil, nil
 	if old == nil {
 		p.fire(h, lifecycle.WorkerStart)
 	} else {

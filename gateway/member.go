@@ -58,6 +58,8 @@ func (g *Gateway) announced(e server.Announced) {
 	if m.link != nil {
 		m.link.push(announcement(m.module))
 	}
+	// The session has it, and it may hold a whole record.
+	m.module.PossibleEvents, m.module.ConfigSchema, m.module.Dependencies, m.module.Permissions = nil, nil, nil, nil
 }
 
 // move puts a member under another connection, or none.

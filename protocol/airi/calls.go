@@ -44,7 +44,7 @@ func (d *driver) invoke(in protocol.Invoke, out []protocol.Effect) []protocol.Ef
 	}
 	d.begun++
 	c := &call{id: in.ID, tag: key, order: d.begun, follows: in.Follows, feeds: in.Feeds, cause: in.Call.AsCause(), trace: in.Call.Trace}
-	d.calls[c.id] = c
+	put(&d.calls, c.id, c)
 	if in.Feeds {
 		return out // its first item or its end is the first that the module hears
 	}
@@ -61,7 +61,7 @@ func (d *driver) tell(c *call) json.RawMessage {
 	if c.number == 0 {
 		d.last++
 		c.number = d.last
-		d.numbers[c.number] = c
+		put(&d.numbers, c.number, c)
 	}
 	return d.invokeID(c.number)
 }

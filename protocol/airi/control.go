@@ -118,7 +118,7 @@ func (d *driver) defined(tag string, out []protocol.Effect) []protocol.Effect {
 	case tag == "" || len(d.offers) >= MaxOffers || isReserved(tag):
 		return append(out, protocol.Drop(DroppedOffer, tag))
 	}
-	d.offers[tag] = struct{}{}
+	put(&d.offers, tag, struct{}{})
 	return append(out, protocol.Offered{Offer: protocol.Offer{Key: tag, Invocable: true}})
 }
 

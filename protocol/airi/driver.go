@@ -133,12 +133,15 @@ func newDriverTo(f far, s protocol.Settings, c Collecting) *driver {
 		far:        f,
 		deliveries: f.prefix,
 		collecting: c.withDefaults(),
-		calls:      make(map[protocol.CallID]*call),
-		numbers:    make(map[uint64]*call),
-		requests:   make(map[protocol.RequestID]*request),
-		callers:    make(map[caller]protocol.RequestID),
-		offers:     make(map[string]struct{}),
 	}
+}
+
+// put sets a value in a map that is made when it gets its first: most modules say little.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }
 
 // Step takes what happened and appends what has to be done. This driver sets no

@@ -55,8 +55,6 @@ func newRemote(d Remote, s protocol.Settings, c Collecting) *remote {
 		settings:   s,
 		negotiates: d.Negotiates,
 		eventa:     newDriverTo(far{prefix: remotePrefix(d.Session), alone: true}, s, c),
-		offers:     make(map[string]*remoteOffer),
-		hearing:    make(map[protocol.RequestID]int),
 	}
 }
 

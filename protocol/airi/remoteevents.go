@@ -76,7 +76,7 @@ func (r *remote) said(n Note, out []protocol.Effect) []protocol.Effect {
 		return append(out, protocol.Drop(DroppedEvent, n.Rest))
 	}
 	id := r.eventa.nextRequest()
-	r.hearing[id] = len(n.Data)
+	put(&r.hearing, id, len(n.Data))
 	r.heard += len(n.Data)
 	return append(out, protocol.Serve{ID: id, Call: protocol.Call{
 		Key: eventKey + n.Rest, Input: n.Data, Caller: r.settings.Plugin, Told: true, Cause: protocol.CauseUntold,

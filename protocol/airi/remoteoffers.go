@@ -58,7 +58,7 @@ func (r *remote) change(key, reason string, out []protocol.Effect, to func(*remo
 	o := r.offers[key]
 	if o == nil {
 		o = &remoteOffer{}
-		r.offers[key] = o
+		put(&r.offers, key, o)
 	}
 	before := o.offer(key)
 	to(o)

@@ -86,8 +86,8 @@ func (d *driver) serve(from caller, s step, feeds bool, eventID string, out []pr
 	if !feeds { // else the call has room of its own for what it is fed
 		r.size = len(s.content)
 	}
-	d.requests[id] = r
-	d.callers[from] = id
+	put(&d.requests, id, r)
+	put(&d.callers, from, id)
 	d.asking += r.size
 	e := protocol.Serve{
 		ID:      id,

@@ -19,7 +19,7 @@ func bubble(t *testing.T, o Options, known bool, story func(t *testing.T, c *Con
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
-		c := newConn(near, nil, o.resolved(), false, known)
+		c := newConn(near, nil, new(o.resolved()), false, known)
 		c.start()
 		defer func() {
 			_ = c.Close()
@@ -200,7 +200,7 @@ func TestCloseError_unwraps(t *testing.T) {
 // What is looked at when a message has just ended is the time of that message, twice.
 func TestBeat_isNotMistakenInAMessageThatEndsJustNow(t *testing.T) {
 	near, far := net.Pipe()
-	c := newConn(near, nil, Options{}.resolved(), false, true)
+	c := newConn(near, nil, new(Options{}.resolved()), false, true)
 	over := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {

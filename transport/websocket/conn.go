@@ -13,7 +13,7 @@ import (
 
 // Conn is one end of a websocket.
 type Conn struct {
-	o      Options
+	o      *Options // shared by all connections of a server
 	net    net.Conn
 	try    *try // nil where a socket cannot be asked what it takes at once
 	masks  bool // this end is the client, which masks what it sends
@@ -52,7 +52,7 @@ var (
 )
 
 // newConn makes a connection of an upgraded socket; early is what came with the upgrade.
-func newConn(socket net.Conn, early []byte, o Options, masks, known bool) *Conn {
+func newConn(socket net.Conn, early []byte, o *Options, masks, known bool) *Conn {
 	now := time.Now()
 	c := &Conn{
 		o: o, net: socket, try: newTry(socket), masks: masks, remote: socket.RemoteAddr().String(), since: now,

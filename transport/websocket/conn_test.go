@@ -32,7 +32,7 @@ func TestConn(t *testing.T) {
 // A server that shuts down says goodbye to a connection that is just being made.
 func TestConn_mayEndBeforeItHasBegun(t *testing.T) {
 	near, far := net.Pipe()
-	c := newConn(near, nil, Options{}.resolved(), false, true)
+	c := newConn(near, nil, new(Options{}.resolved()), false, true)
 	require.NoError(t, far.Close())
 	require.NoError(t, c.Close())
 	c.start()

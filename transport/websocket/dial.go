@@ -56,7 +56,7 @@ func Dial(ctx context.Context, address string, o DialOptions) (*Conn, error) {
 	if early != nil {
 		ahead, _ = early.Peek(early.Buffered())
 	}
-	c := newConn(socket, ahead, o.Options, true, true)
+	c := newConn(socket, ahead, new(o.Options), true, true)
 	if early != nil {
 		ws.PutReader(early)
 	}

@@ -195,7 +195,7 @@ func FuzzConn_readsAnyBytes(f *testing.F) {
 	const limit = 1 << 10
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		near, far := net.Pipe()
-		c := newConn(near, nil, Options{MaxRecord: limit, CloseTime: time.Millisecond}.resolved(), false, true)
+		c := newConn(near, nil, new(Options{MaxRecord: limit, CloseTime: time.Millisecond}.resolved()), false, true)
 		c.start()
 		go func() {
 			_, _ = far.Write(sent)

@@ -141,7 +141,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	early, _ := buffered.Peek(buffered.Reader.Buffered())
-	c := newConn(socket, early, s.o.Options, false, known)
+	c := newConn(socket, early, &s.o.Options, false, known)
 	c.budget, c.tally, c.onGone = &s.budget, s.count, s.left
 	s.enter(c, address)
 }

@@ -72,7 +72,7 @@ func TestServer_shutdownHasALimit(t *testing.T) {
 	h := newHost(ServerOptions{})
 	h.serve = func(*Conn) { <-release }
 	near, far := net.Pipe()
-	c := newConn(near, nil, h.o.Options, false, true)
+	c := newConn(near, nil, &h.o.Options, false, true)
 	c.onGone = h.left
 	require.Empty(t, h.hold("", true))
 	h.enter(c, "")

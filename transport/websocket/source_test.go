@@ -26,7 +26,7 @@ func TestSource_readsFewTimesAndKeepsNoBufferWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		counted := &reads{Conn: near}
-		c := newConn(counted, nil, Options{}.resolved(), false, true)
+		c := newConn(counted, nil, new(Options{}.resolved()), false, true)
 		c.start()
 		said := strings.Repeat("x", 1000)
 		got := make(chan string)
@@ -58,7 +58,7 @@ func TestSource_readsFewTimesAndKeepsNoBufferWhileItWaits(t *testing.T) {
 func TestSource_waitsForNothingBehindAMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
-		c := newConn(near, nil, Options{}.resolved(), false, true)
+		c := newConn(near, nil, new(Options{}.resolved()), false, true)
 		c.start()
 		for range 2 {
 			go func() {
@@ -94,7 +94,7 @@ func (l *lastWords) Read(p []byte) (int, error) {
 func TestSource_losesNothingThatCameWithTheEnd(t *testing.T) {
 	for _, said := range [][]byte{text("Hello", true), text(strings.Repeat("x", 1<<15), true), frame(ws.OpBinary, "", true)} {
 		near, far := net.Pipe()
-		c := newConn(&lastWords{near, said}, nil, Options{}.resolved(), false, true)
+		c := newConn(&lastWords{near, said}, nil, new(Options{}.resolved()), false, true)
 		c.start()
 		_, err := c.Recv()
 		require.NoError(t, err)

@@ -146,7 +146,7 @@ func TestClose_isOverWithinCloseTimeOverTLS(t *testing.T) {
 		go func() { shaken <- peer.Handshake() }()
 		require.NoError(t, secured.Handshake())
 		require.NoError(t, <-shaken)
-		c := newConn(secured, nil, Options{CloseTime: 2 * time.Second}.resolved(), false, true)
+		c := newConn(secured, nil, new(Options{CloseTime: 2 * time.Second}.resolved()), false, true)
 		c.start()
 		require.NoError(t, c.Send([]byte("never read")))
 		began := time.Now()
