@@ -29,6 +29,10 @@ type Guest struct {
 	Circle string
 	// Start is how it goes on to ready.
 	Start StartOptions
+	// Failed is told why its session fails, before anybody else hears of that: from then on
+	// it may join again, and begins when this session has made room. nil is for nobody. It
+	// must not block.
+	Failed func(reason error)
 }
 
 // Join makes a session for a guest and takes it towards ready. It returns as soon as there

@@ -166,6 +166,12 @@ func (h *Host) bringServices(dialects []protocol.Dialect) error {
 // ID names the host among others.
 func (h *Host) ID() string { return h.id }
 
+// Negotiate settles the versions of protocol and API with a peer that asks for some, as
+// with a plugin of the host's own.
+func (h *Host) Negotiate(asked protocol.VersionRequest) protocol.VersionResult {
+	return protocol.VersionResult(lifecycle.Negotiate(proposal(h.versions), proposal(asked)))
+}
+
 // SetService makes the host answer calls of a key itself, before any plugin
 // does. A listed one is also a ready capability of the host's own.
 func (h *Host) SetService(ctx context.Context, offer protocol.ServiceOffer) error {

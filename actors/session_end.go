@@ -58,6 +58,9 @@ func (s *session) failed(err error) {
 		return
 	}
 	s.why = err
+	if g := s.h.guest; g != nil && g.Failed != nil {
+		g.Failed(err)
+	}
 	defer func() { // also when telling it panics
 		s.letGo(err)
 		replies := s.handOver()

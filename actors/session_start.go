@@ -60,8 +60,8 @@ func (s *session) negotiate() bool {
 		Protocol: host.Protocol, API: host.API,
 		SupportedProtocol: s.start.Compatibility.SupportedProtocol, SupportedAPI: s.start.Compatibility.SupportedAPI,
 	}
-	got := lifecycle.Negotiate(proposal(host), proposal(asked))
-	s.say(protocol.Moment{What: protocol.MomentNegotiated, Asked: asked, Result: protocol.VersionResult(got)})
+	got := s.host.Negotiate(asked)
+	s.say(protocol.Moment{What: protocol.MomentNegotiated, Asked: asked, Result: got})
 	if got.Mode == lifecycle.ModeRejected {
 		s.fail(errors.New(got.Reason))
 		return false

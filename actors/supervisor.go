@@ -158,7 +158,7 @@ func (p *supervisor) onBegin(m begin) {
 		return // who asks hears that we are gone, and finds another one
 	}
 	restarts := p.next != nil && p.next.restart
-	if !restarts && (p.next != nil || p.current != nil && !isOver(p.current.phaseNow())) {
+	if !restarts && (p.next != nil || p.current != nil && !isOver(p.current.phaseNow()) && !p.leaves(m)) {
 		m.answer(nil, failure(protocol.CodeInvalid, p.name, fmt.Sprintf(
 			"plugin %s is already loaded as %s from %s: stop that first, or give %s another name",
 			p.name, p.current.Session, place(p.current.man), place(m.man))))
@@ -181,6 +181,11 @@ func (p *supervisor) onBegin(m begin) {
 	default:
 		p.spawn(m, nil)
 	}
+}
+
+// leaves tells that a guest is on its way out while it comes again.
+func (p *supervisor) leaves(m begin) bool {
+	return m.guest != nil && p.worker == lifecycle.WorkerStopping
 }
 
 func (m begin) answer(h *handle, err error) {

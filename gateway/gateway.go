@@ -31,6 +31,8 @@ type Gateway struct {
 	server  *server.Server
 	conns   map[server.Conn]*conn
 	members map[server.Session]*member
+	// leaving are the links of sessions on their way out, by guest.
+	leaving map[string]*link
 	timers  map[server.Timer]*time.Timer
 	dropped map[string]uint64
 	// batch collects whom to push when mu is given back; it is whoever's who has mu.
@@ -45,7 +47,7 @@ func New(o Options) *Gateway {
 	g := &Gateway{
 		o: o, server: server.New(o.Server),
 		conns: map[server.Conn]*conn{}, members: map[server.Session]*member{},
-		timers: map[server.Timer]*time.Timer{}, dropped: map[string]uint64{},
+		leaving: map[string]*link{}, timers: map[server.Timer]*time.Timer{}, dropped: map[string]uint64{},
 	}
 	g.life, g.leave = context.WithCancel(context.Background())
 	g.sockets = websocket.NewServer(o.Socket, g.serve)
@@ -73,8 +75,8 @@ type conn struct {
 
 	// members are the modules that it has announced, the oldest first.
 	members []*member
-	// rejected is why its request for compatibility was; "" where it was not.
-	rejected string
+	// compatibility is what its request for versions has come to; nil without one.
+	compatibility *server.Negotiated
 	// dropped is nil before something was.
 	dropped map[string]uint64
 	// batch is the number of the batch that it was put into last.
@@ -227,15 +229,36 @@ func (g *Gateway) step(in server.Input) {
 
 // act does it but for the writing, which the batch owes; mu is held.
 func (g *Gateway) act(b *batch, in server.Input) {
+	g.use(b)
+	g.also(in)
+	g.batch = nil
+}
+
+// also is for whoever is at it: mu is held, and there is a batch.
+func (g *Gateway) also(in server.Input) {
+	for _, e := range g.server.Step(time.Now(), in) {
+		g.do(e)
+	}
+}
+
+// with does something under mu, and then writes what has come of it.
+func (g *Gateway) with(do func()) {
+	b := batches.Get().(*batch)
+	defer b.done()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.use(b)
+	do()
+	g.batch = nil
+}
+
+// use has a batch owe what is to be written.
+func (g *Gateway) use(b *batch) {
 	if b.number == 0 {
 		g.batches++
 		b.number = g.batches
 	}
 	g.batch = b
-	for _, e := range g.server.Step(time.Now(), in) {
-		g.do(e)
-	}
-	g.batch = nil
 }
 
 func (g *Gateway) do(e server.Effect) {
@@ -251,7 +274,7 @@ func (g *Gateway) do(e server.Effect) {
 	case server.Authenticated:
 		g.conns[e.Conn].socket.Authenticated()
 	case server.Negotiated:
-		g.conns[e.Conn].rejected = rejection(e.Agreement)
+		g.negotiated(e)
 	case server.Announced:
 		g.announced(e)
 	case server.Away:

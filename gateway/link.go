@@ -14,6 +14,10 @@ import (
 type link struct {
 	g *Gateway
 	m *member
+	// guest tells whose session it leads to, among all guests of the host.
+	guest string
+	// gone closes when that session has ended it.
+	gone chan struct{}
 
 	mu sync.Mutex
 	// queue waits to be received, bytes is what it has together.
@@ -40,7 +44,9 @@ var (
 	_ transport.Limited  = (*link)(nil)
 )
 
-func newLink(g *Gateway, m *member) *link { return &link{g: g, m: m} }
+func newLink(g *Gateway, m *member, guest string) *link {
+	return &link{g: g, m: m, guest: guest, gone: make(chan struct{})}
+}
 
 // MaxRecord is that of the websockets.
 func (l *link) MaxRecord() int { return l.g.maxRecord() }
@@ -183,13 +189,14 @@ func (l *link) Close() error {
 	return nil
 }
 
-func (l *link) finish(why error, closed bool) bool {
+// finish tells whether a session's own end is its first.
+func (l *link) finish(why error, closed bool) (first bool) {
 	l.mu.Lock()
-	first := l.why == nil
-	if first {
+	if l.why == nil {
 		l.why = why
 	}
 	if closed {
+		first = !l.isClosed
 		l.queue, l.bytes, l.isClosed = nil, 0, true
 	}
 	if l.room != nil {

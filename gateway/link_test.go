@@ -10,7 +10,7 @@ import (
 
 // Who receives is told once of what there is, and again when there was nothing.
 func TestLink_tellsThatThereIsSomething(t *testing.T) {
-	l := newLink(New(Options{}), nil)
+	l := newLink(New(Options{}), nil, "")
 	l.push([]byte("early"))
 	told := 0
 	l.Notify(func() { told++ })
@@ -37,7 +37,7 @@ func TestLink_tellsThatThereIsSomething(t *testing.T) {
 	l.push([]byte("late"))
 	require.Equal(t, 2, told)
 
-	ended := newLink(New(Options{}), nil)
+	ended := newLink(New(Options{}), nil, "")
 	ended.Notify(func() { told++ })
 	ended.end(leaving("at once"))
 	require.Equal(t, 3, told)
@@ -45,7 +45,7 @@ func TestLink_tellsThatThereIsSomething(t *testing.T) {
 
 // Recv waits.
 func TestLink_receives(t *testing.T) {
-	l := newLink(New(Options{}), nil)
+	l := newLink(New(Options{}), nil, "")
 	got := make(chan string)
 	go func() {
 		for {
@@ -67,7 +67,7 @@ func TestLink_receives(t *testing.T) {
 
 // A link that is full tells who pushed, and whoever waits for room.
 func TestLink_isBehind(t *testing.T) {
-	l := newLink(New(Options{LinkRecords: 2}), nil)
+	l := newLink(New(Options{LinkRecords: 2}), nil, "")
 	l.push([]byte("a"))
 	require.Nil(t, l.behind())
 	l.push([]byte("b"))

@@ -24,7 +24,7 @@ func TestLink_whatIsLateGoesNowhere(t *testing.T) {
 		return r.gateway.members[1]
 	}()
 	for _, verb := range []string{airi.NoteSwapped, airi.NoteAway} {
-		l := newLink(r.gateway, member)
+		l := newLink(r.gateway, member, "bot\x001")
 		frame := func(id string) {
 			require.NoError(t, l.Send([]byte(`{"type":"`+id+`","payload":{"body":1}}`)))
 		}

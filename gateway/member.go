@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,13 +32,17 @@ type member struct {
 	// conn is nil while the peer is away.
 	conn       *conn
 	negotiates bool
-	// link leads to the host's session; nil where there is none.
+	// link leads to the host's session; nil where there is none, or one on its way out.
 	link *link
 	// session is that one's id, reason why there is none.
 	session, reason string
+	// unwell tells that it has said that it failed; again, that it was announced anew
+	// since, and is to have another session where this one fails of that.
+	unwell, again bool
 }
 
-// announced takes a module, new or known.
+// announced takes a module, new or known. What it depends on is settled when its session
+// begins: with other dependencies it has another one.
 func (g *Gateway) announced(e server.Announced) {
 	m := g.members[e.Session]
 	if m == nil {
@@ -47,19 +52,40 @@ func (g *Gateway) announced(e server.Announced) {
 	if m.link != nil && e.How == server.Swapped { // before anything can go to the newer one
 		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteSwapped}))
 	}
+	defer m.lighten()
 	m.move(g.conns[e.Conn])
-	m.module, m.negotiates = e.Module, e.Negotiates
-	switch {
-	case m.link == nil:
+	needs := m.module.Dependencies
+	m.module, m.negotiates, m.again = e.Module, e.Negotiates, m.unwell
+	if isRejected(m.conn.compatibility) {
+		g.reject(m)
+		return
+	}
+	if m.link != nil && !bytes.Equal(needs, m.module.Dependencies) {
+		m.link.end(leaving("it is announced with other dependencies"))
+		g.part(m)
+	}
+	if m.link == nil {
 		g.join(m)
-	case e.How == server.Returned:
+		return
+	}
+	switch e.How {
+	case server.Returned:
 		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteBack}))
+	case server.First, server.Again, server.Swapped:
 	}
-	if m.link != nil {
-		m.link.push(announcement(m.module))
-	}
-	// The session has it, and it may hold a whole record.
-	m.module.PossibleEvents, m.module.ConfigSchema, m.module.Dependencies, m.module.Permissions = nil, nil, nil, nil
+	m.link.push(announcement(m.module))
+}
+
+// lighten lets go of what the session has been told by now, which may hold a whole record.
+func (m *member) lighten() {
+	m.module.PossibleEvents, m.module.ConfigSchema, m.module.Permissions = nil, nil, nil
+	m.module.Dependencies = bytes.Clone(m.module.Dependencies)
+}
+
+// part leaves a session alone that is on its way out.
+func (g *Gateway) part(m *member) {
+	g.leaving[m.link.guest] = m.link
+	m.link, m.session = nil, ""
 }
 
 // move puts a member under another connection, or none.
@@ -84,60 +110,81 @@ func announcement(m server.Module) []byte {
 	return airi.AppendNote(nil, airi.Note{Verb: airi.NoteAnnounced, Data: data})
 }
 
-// join makes a session of the host's for a member.
+// join makes a session of the host's for a member, as soon as the former one of the same
+// guest is gone.
 func (g *Gateway) join(m *member) {
-	m.session, m.reason = "", ""
-	if m.conn.rejected != "" {
-		m.reason = m.conn.rejected
-		return
-	}
+	m.session, m.reason, m.unwell, m.again = "", "", false, false
 	guest, err := g.guest(m)
 	if err != nil {
-		m.reason = err.Error()
-		g.o.Log.Warn("a module has no session", "plugin", m.module.Identity.Plugin, "peer", m.conn.peer, "error", err)
+		g.stays(m, err)
 		return
 	}
-	l := newLink(g, m)
+	l := newLink(g, m, guest.Manifest.Name+"\x00"+guest.Instance)
 	m.link, guest.Conn = l, l
+	l.push(announcement(m.module))
+	guest.Failed = func(err error) { g.with(func() { g.failed(m, l, err) }) }
+	former := g.leaving[l.guest]
 	g.joins.Go(func() {
-		if g.o.Prepare != nil {
-			if err := g.o.Prepare(&guest); err != nil {
-				g.joined(m, l, "", err)
-				return
+		if former != nil {
+			select {
+			case <-former.gone:
+			case <-g.life.Done():
 			}
 		}
-		session, settled, err := g.o.Host.Join(g.life, guest)
-		g.joined(m, l, session, err)
-		if err != nil {
-			return
-		}
-		select {
-		case err = <-settled:
-		case <-g.life.Done():
-			return
-		}
-		if err != nil {
-			g.joined(m, l, session, err)
-		}
+		g.bring(m, l, guest)
 	})
 }
 
-// joined notes what became of a join.
-func (g *Gateway) joined(m *member, l *link, session string, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *Gateway) bring(m *member, l *link, guest actors.Guest) {
+	session, err := g.enrol(guest)
+	g.with(func() {
+		switch {
+		case m.link != l:
+		case err == nil:
+			m.session = session
+		default:
+			m.link = nil
+			g.stays(m, err)
+		}
+	})
+	if err != nil {
+		_ = l.Close()
+	}
+}
+
+// enrol makes a session for a guest, with what the host lays down for it.
+func (g *Gateway) enrol(guest actors.Guest) (session string, err error) {
+	if g.o.Prepare != nil {
+		if err := g.o.Prepare(&guest); err != nil {
+			return "", err
+		}
+	}
+	session, _, err = g.o.Host.Join(g.life, guest)
+	return session, err
+}
+
+// stays leaves a module without a session. One that negotiates waits for something, and
+// others may show why it waits in vain.
+func (g *Gateway) stays(m *member, why error) {
+	m.reason = why.Error()
+	g.o.Log.Warn("a module has no session", "plugin", m.module.Identity.Plugin, "instance", m.module.Identity.Instance, "error", why)
+	if m.negotiates {
+		data, _ := json.Marshal(map[string]any{"phase": lifecycle.Failed, "reason": m.reason}) // of texts
+		g.also(server.Tell{Session: m.id, Type: statusEvent, Data: data, Everyone: true})
+	}
+}
+
+// failed leaves the module of a session that fails connected: it may announce itself anew,
+// or has done so.
+func (g *Gateway) failed(m *member, l *link, why error) {
 	if m.link != l {
 		return
 	}
-	m.session = session
-	if err == nil {
-		return
-	}
-	m.reason = err.Error()
-	if session == "" {
-		m.link = nil
-		l.end(leaving(m.reason))
-		g.o.Log.Warn("a module has no session", "plugin", m.module.Identity.Plugin, "error", err)
+	again := m.again
+	g.part(m)
+	m.reason = why.Error()
+	if again && m.conn != nil {
+		g.join(m)
 	}
 }
 
@@ -194,36 +241,26 @@ func (g *Gateway) gone(e server.Gone) {
 	delete(g.members, e.Session)
 	if m.link != nil {
 		m.link.end(leaving(e.Reason))
+		g.part(m)
 	}
 }
 
-// unlinked is told that the session has ended its link: one that failed leaves its module
-// connected, which may announce itself anew; one that was stopped is dismissed.
+// unlinked is told that a session has ended its link. The module of one that was stopped by
+// the host is dismissed.
 func (g *Gateway) unlinked(m *member, l *link) {
 	go func() { // the session is at it, and must not wait for us
 		g.mu.Lock()
-		session := m.session
-		g.mu.Unlock()
-		info, err := g.o.Host.Inspect(session)
-		failed := err == nil && info.Phase == lifecycle.Failed
-		g.mu.Lock()
-		if m.link == l {
+		if g.leaving[l.guest] == l {
+			delete(g.leaving, l.guest)
+		}
+		close(l.gone)
+		stopped := m.link == l
+		if stopped {
 			m.link = nil
-			if m.reason == "" {
-				m.reason = info.Reason
-			}
 		}
 		g.mu.Unlock()
-		if !failed {
+		if stopped {
 			g.step(server.Dismiss{Session: m.id, Reason: "stopped by the host"})
 		}
 	}()
-}
-
-// rejection is why a peer's versions are not spoken; "" where they are.
-func rejection(a server.Agreement) string {
-	if a.Mode != string(lifecycle.ModeRejected) {
-		return ""
-	}
-	return a.Reason
 }

@@ -57,6 +57,9 @@ func (o Options) withDefaults() Options {
 	if o.Server.Instance == "" && o.Host != nil {
 		o.Server.Instance = o.Host.ID()
 	}
+	if o.Server.Negotiate == nil && o.Host != nil {
+		o.Server.Negotiate = negotiate(o.Host)
+	}
 	return o
 }
 

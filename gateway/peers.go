@@ -20,6 +20,8 @@ type Peer struct {
 	Heard time.Time `json:"heard"`
 	// Authenticated tells whether it may be listened to.
 	Authenticated bool `json:"authenticated"`
+	// Compatibility is what its request for versions has come to; nil without one.
+	Compatibility *Compatibility `json:"compatibility,omitempty"`
 	// Modules are those that it has announced.
 	Modules []Module `json:"modules"`
 	// QueuedRecords and QueuedBytes wait to be sent to it.
@@ -77,6 +79,7 @@ func (c *conn) info(sessions map[string]actors.SessionInfo) Peer {
 	s := c.socket.Stats()
 	p := Peer{
 		ID: c.peer, Address: s.Remote, Since: s.Since, Heard: s.Heard, Authenticated: s.Authenticated, Modules: []Module{},
+		Compatibility: compatibilityOf(c.compatibility),
 		QueuedRecords: s.QueuedRecords, QueuedBytes: s.QueuedBytes,
 		Sent: s.Sent, SentBytes: s.SentBytes, Received: s.Received, ReceivedBytes: s.ReceivedBytes,
 		Dropped: maps.Clone(c.dropped),

@@ -202,14 +202,14 @@ var spellings = map[string]spelling{
 	},
 }
 
-// told is what became of a conversation.
-type told struct {
+// retold is what became of a conversation.
+type retold struct {
 	Phases, Heard, Results []string
 }
 
 // Probe 21. One conversation, in plain JSON and in SuperJSON's wrapper, comes to the same.
 func TestProbe_bothSpellingsOfAFrame(t *testing.T) {
-	all := map[string]told{}
+	all := map[string]retold{}
 	for name, spell := range spellings {
 		t.Run(name, func(t *testing.T) { all[name] = converse(t, spell) })
 	}
@@ -217,7 +217,7 @@ func TestProbe_bothSpellingsOfAFrame(t *testing.T) {
 	require.Contains(t, all["plain"].Phases, "configured ready")
 }
 
-func converse(t *testing.T, spell spelling) (came told) {
+func converse(t *testing.T, spell spelling) (came retold) {
 	t.Helper()
 	heard := make(chan string, 4)
 	ear := plugin.Define("ear")

@@ -162,6 +162,15 @@ func (r *rig) wantPhase(plugin string, want lifecycle.State) (info actors.Sessio
 	return info
 }
 
+// wantGone waits until a plugin has no session.
+func (r *rig) wantGone(plugin string) {
+	r.Helper()
+	require.Eventually(r, func() bool {
+		_, err := r.host.Inspect(plugin)
+		return protocol.CodeOf(err) == protocol.CodeNotFound
+	}, patience, time.Millisecond)
+}
+
 func (r *rig) call(key, input string) (string, error) {
 	result, err := r.host.Invoke(r.Context(), protocol.Call{Key: key, Input: json.RawMessage(input), Deadline: time.Now().Add(patience)})
 	return string(result), err

@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/server"
 	"github.com/airi-host/airi-host/transport"
@@ -15,6 +17,9 @@ import (
 // heardOfLife tells a session what was said of its life.
 func (g *Gateway) heardOfLife(e server.Life) {
 	m := g.members[e.Session]
+	if e.Own && e.Type == statusEvent {
+		m.unwell = saysFailed(e.Data)
+	}
 	if m.link == nil {
 		return
 	}
@@ -26,6 +31,15 @@ func (g *Gateway) heardOfLife(e server.Life) {
 		return
 	}
 	m.link.push(airi.AppendNote(nil, airi.Note{Verb: verb, Rest: e.Type, Data: e.Data}))
+}
+
+// saysFailed tells whether a module's status is that it has failed.
+func saysFailed(data json.RawMessage) bool {
+	var status struct {
+		Phase lifecycle.State `json:"phase"`
+	}
+	_ = json.Unmarshal(data, &status) // what is no status says nothing
+	return status.Phase == lifecycle.Failed
 }
 
 // droppedBehind counts what others say about a module whose session is behind.

@@ -61,6 +61,8 @@ type Negotiated struct {
 	Conn      Conn
 	Proposal  Proposal
 	Agreement Agreement
+	// Source is who the peer says it is, if it says so.
+	Source *Identity
 }
 
 // Announced tells that a session has a peer that announces it.

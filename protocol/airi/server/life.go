@@ -93,5 +93,5 @@ func (s *Server) negotiate(c *conn, f Frame) {
 		data = protocol.AppendText(append(data, `,"reason":`...), a.Reason)
 	}
 	s.send(c, "module:compatibility:result", append(data, '}'), f.id)
-	s.add(Negotiated{Conn: c.id, Proposal: p, Agreement: a})
+	s.add(Negotiated{Conn: c.id, Proposal: p, Agreement: a, Source: c.source})
 }
