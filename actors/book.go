@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -144,8 +145,9 @@ func (h *Host) newHandle(m *manifest.Manifest, guest *Guest) *handle {
 	index := int(h.nextIndex.Add(1) - 1)
 	name := m.PluginName()
 	dialect := h.dialects[m.Dialect]
+	var schema json.RawMessage
 	if guest != nil {
-		dialect = guest.Dialect
+		dialect, schema = guest.Dialect, guest.Schema
 	}
 	_, untold := dialect.(protocol.Untelling)
 	return &handle{
@@ -157,6 +159,7 @@ func (h *Host) newHandle(m *manifest.Manifest, guest *Guest) *handle {
 		timeouts: h.timeoutsOf(m, now),
 		bounds:   now,
 		untold:   untold,
+		schema:   schema,
 		needs:    m.Host.Requires,
 		phase:    lifecycle.Session.Initial(),
 		since:    time.Now(),

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/airi-host/airi-host/lifecycle"
@@ -100,24 +99,15 @@ func (h *Host) AskConfiguration(ctx context.Context, session string, c protocol.
 // Refusal is the error of a plugin that does not take a configuration, in its own words;
 // nil for one that does.
 func Refusal(plugin string, v protocol.Validation) error {
-	var all []string
-	if len(v.Missing) > 0 {
-		all = append(all, "it lacks "+strings.Join(v.Missing, ", "))
-	}
-	for _, one := range v.Invalid {
-		if one.Path != "" {
-			one.Reason = one.Path + ": " + one.Reason
-		}
-		all = append(all, one.Reason)
-	}
-	if all == nil {
+	problems := v.Problems()
+	if problems == "" {
 		return nil
 	}
 	head := "the configuration of plugin " + plugin
 	if v.Asked {
 		head = "plugin " + plugin + " refuses its configuration"
 	}
-	return failure(protocol.CodeConfiguration, plugin, head+": "+strings.Join(all, "; "))
+	return failure(protocol.CodeConfiguration, plugin, head+": "+problems)
 }
 
 func (h *Host) askWho(ctx context.Context, who *handle, c protocol.Config) (protocol.Validation, error) {

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,6 +34,12 @@ type Guest struct {
 	// it may join again, and begins when this session has made room. nil is for nobody. It
 	// must not block.
 	Failed func(reason error)
+	// Configured is told of each configuration that the guest has taken from somebody else
+	// than the host, once the session has it. nil is for nobody. It must not block.
+	Configured func(protocol.Config)
+	// Schema is what the guest says that its configuration has to be like, nil for nothing.
+	// It is shown, and nobody is held to it but by the guest itself.
+	Schema json.RawMessage
 }
 
 // Join makes a session for a guest and takes it towards ready. It returns as soon as there

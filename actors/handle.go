@@ -78,6 +78,10 @@ type handle struct {
 	nextTry  time.Time
 	// requests are those for another phase, of late; nil before there was one.
 	requests *phaseRequests
+	// taken is what the session has still to be told that its plugin has, nil for nothing.
+	taken *taken
+	// schema is what a configuration that is asked for has to be like, nil if nobody said.
+	schema json.RawMessage
 	// changed closes when the phase or comeback changes; nil while nobody looks.
 	changed chan struct{}
 }
@@ -147,6 +151,19 @@ func (h *handle) setNeeds(needs capability.Requirements) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.needs = needs
+}
+
+func (h *handle) setSchema(schema json.RawMessage) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.schema = schema
+}
+
+// asksFor is what a configuration has to be like, as far as anybody has said.
+func (h *handle) asksFor() json.RawMessage {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.schema
 }
 
 // requires is what the session needs, as far as it is known.

@@ -49,6 +49,9 @@ type Inspection struct {
 	Offers []capability.Offer `json:"offers"`
 	// Requires is what it needs.
 	Requires []string `json:"requires,omitempty"`
+	// Schema is what its configuration has to be like, in the words of its ecosystem, where
+	// it has said so while it runs.
+	Schema json.RawMessage `json:"configurationSchema,omitempty"`
 	// Log is the end of its log.
 	Log []Logged `json:"log,omitempty"`
 }
@@ -67,6 +70,7 @@ func (h *Host) Inspect(name string) (Inspection, error) {
 		SessionInfo: who.info(),
 		Offers:      h.offersOf(who.owner()),
 		Requires:    who.requires().Strings(),
+		Schema:      who.asksFor(),
 		Log:         h.Logs(who.Plugin, inspectedLogLines),
 	}, nil
 }

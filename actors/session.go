@@ -47,6 +47,8 @@ type session struct {
 	// reconfigured tells that the configuration changed while setup ran, so that
 	// it has to run again.
 	reconfigured bool
+	// itsOwn is the configuration that the plugin had from somebody else; nil for none.
+	itsOwn *protocol.Config
 	// end is set once the session is on its way out; why is what it failed of.
 	end ending
 	why error
@@ -219,6 +221,8 @@ func (s *session) receive(msg any) {
 		s.onNeedConfiguration(m)
 	case wanted:
 		s.onWanted(m)
+	case *taken:
+		s.onTaken(m)
 	case absent:
 		s.onAbsent(m)
 	case offered:

@@ -150,6 +150,8 @@ func (s *session) onRan(m ran) {
 	switch {
 	case m.step == stepValidate && s.phase != lifecycle.Prepared: // it was given another one meanwhile
 		s.proceed()
+	case m.step == stepValidate && s.start.Config == s.itsOwn: // it has taken another one meanwhile
+		s.applyConfig(*s.itsOwn)
 	case m.err == nil:
 		s.passed(m.step)
 	case m.step == protocol.StepStop: // it is stopped all the same
@@ -196,7 +198,10 @@ func (s *session) onStepExpired(m stepExpired) {
 		s.link.end(nil)
 		return
 	}
+	how := "mend its hook, or raise airi-host.timeouts.%s in its manifest"
+	if s.h.guest != nil {
+		how = "it has to tell the host when it is over; or raise timeouts.%s in the host's settings"
+	}
 	s.fail(failure(protocol.CodeTimeout, s.h.Plugin, fmt.Sprintf(
-		"%s of plugin %s did not finish within %s: mend its hook, or raise airi-host.timeouts.%s in its manifest",
-		m.step, s.h.Plugin, m.limit, m.step)))
+		"%s of plugin %s did not finish within %s: "+how, m.step, s.h.Plugin, m.limit, m.step)))
 }

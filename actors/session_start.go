@@ -230,6 +230,8 @@ func (s *session) proceedPrepared() {
 		s.run(protocol.StepInit)
 	case s.start.Config == nil && (s.start.RequireConfiguration || s.man.Host.Configuration.Required):
 		s.askConfiguration(s.lacking(), true)
+	case s.start.Config != nil && s.start.Config == s.itsOwn:
+		s.applyConfig(*s.itsOwn)
 	case s.start.Config != nil:
 		s.tryConfig(*s.start.Config)
 	default:

@@ -19,11 +19,51 @@ func (h *Host) heed(who *handle, e protocol.Event) {
 	want, asks := d.Wants(e)
 	switch limit := who.bounds.limits.PhaseRequests; {
 	case !asks:
+	case want.Config != nil:
+		if m := who.took(*want.Config); m != nil {
+			who.self.tell(m)
+		}
 	case who.mayRequest(time.Now(), limit):
-		who.self.tell(wanted{want})
+		who.self.tell(who.wants(want))
 	default:
 		h.drop(who, droppedRequest, fmt.Sprintf("the plugin asked for another phase more than %d times within %s, the limit", limit, requestTime), 1)
 	}
+}
+
+// taken tells that the plugin has a configuration that is not the host's, the newest as long
+// as the session is not at it.
+type taken struct{ config protocol.Config }
+
+// took notes what a plugin has taken. It returns what the session is to be told; nil where
+// that is on its way.
+func (h *handle) took(c protocol.Config) *taken {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.taken != nil {
+		h.taken.config = c
+		return nil
+	}
+	h.taken = &taken{c}
+	return h.taken
+}
+
+// wants is a request for another phase, which what the plugin takes afterwards does not
+// overtake.
+func (h *handle) wants(w protocol.Wanted) wanted {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.taken = nil
+	return wanted{w}
+}
+
+// takes is what a plugin has taken.
+func (h *handle) takes(m *taken) protocol.Config {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.taken == m {
+		h.taken = nil
+	}
+	return m.config
 }
 
 // droppedRequest counts requests for another phase that are not followed.
@@ -69,8 +109,33 @@ func (s *session) onWanted(m wanted) {
 	case back == lifecycle.SessionReannounce:
 		s.reannounce(m.Reason)
 	default:
+		if m.Schema != nil {
+			s.h.setSchema(m.Schema)
+		}
 		s.askConfiguration(wantedFor(m.Reason, "the plugin asks for another configuration"), false)
 		s.shut(unconfigured(s.h.Plugin), nil)
+	}
+}
+
+// onTaken goes by what the plugin has from somebody else. One that is still on its way to
+// being configured goes on with it, without being asked about it or given it; one that has
+// just been given another by the host gets that.
+func (s *session) onTaken(m *taken) {
+	c := s.h.takes(m)
+	switch {
+	case s.end != living:
+		return
+	case s.phase == lifecycle.Configured && s.start.Config != nil:
+		s.host.drop(s.h, droppedRequest, "the plugin was configured by somebody else while the host did so", 1)
+		return
+	}
+	s.start.Config, s.itsOwn = &c, &c
+	s.h.config.Store(&c)
+	if s.phase == lifecycle.ConfigurationNeeded || s.phase == lifecycle.Prepared && s.step == "" {
+		s.applyConfig(c)
+	}
+	if g := s.h.guest; g != nil && g.Configured != nil {
+		g.Configured(c)
 	}
 }
 
@@ -97,7 +162,7 @@ func (s *session) reannounce(reason string) {
 		s.watching = false
 		s.host.registry.tell(unwatchNeeds{s.self, s.h.key()})
 	}
-	s.inited, s.settled, s.met = false, false, false
+	s.inited, s.settled, s.met, s.itsOwn = false, false, false, nil
 	s.shut("plugin "+s.h.Plugin+" is prepared anew: "+reason, nil)
 	s.say(protocol.Moment{What: protocol.MomentAnnounced})
 	s.prepareAgain()

@@ -90,7 +90,7 @@ func TestLife_versionsAreNegotiated(t *testing.T) {
 func TestLife_versionsThatAreRejected(t *testing.T) {
 	r := start(t, Options{})
 	configurator, p := r.dial(), r.dial()
-	p.raw(`{"type":"module:compatibility:request","data":{"protocolVersion":"v9","apiVersion":"v1"},"metadata":{"source":{"kind":"plugin","plugin":{"id":"bot"},"id":"1"}}}`)
+	p.raw(`{"type":"module:compatibility:request","data":{"protocolVersion":"v9","apiVersion":"v1"},"metadata":{"event":{"id":"e1"},"source":{"kind":"plugin","plugin":{"id":"bot"},"id":"1"}}}`)
 	const reason = `Negotiation rejected: protocol: Host does not support preferred version "v9".`
 	require.JSONEq(t, fmt.Sprintf(`{"protocolVersion":"v9","apiVersion":"v1","mode":"rejected","reason":%q}`, reason), p.hear("module:compatibility:result"))
 	told := configurator.hearStatus("failed")

@@ -27,6 +27,21 @@ type ConfigProblem struct {
 	Reason string `json:"reason"`
 }
 
+// Problems says in one line why the plugin does not take it; "" where it does.
+func (v Validation) Problems() string {
+	var all []string
+	if len(v.Missing) > 0 {
+		all = append(all, "it lacks "+strings.Join(v.Missing, ", "))
+	}
+	for _, one := range v.Invalid {
+		if one.Path != "" {
+			one.Reason = one.Path + ": " + one.Reason
+		}
+		all = append(all, one.Reason)
+	}
+	return strings.Join(all, "; ")
+}
+
 // Bounds on what a plugin says of a configuration; what is beyond them is left out.
 const (
 	// MaxReasons is how many members are missing or wrong, and how many warnings there
@@ -86,12 +101,41 @@ type CompanyConfiguring interface {
 	CompanyConfiguration(company string, c Config) Call
 }
 
-// Heeding is a Dialect in whose channel a plugin may ask for another phase.
+// Heeding is a Dialect in whose channel a plugin may ask for another phase, or tell that it
+// has another configuration.
 type Heeding interface {
 	// Wants reads what an event of the plugin's asks for; ok tells whether it asks for
 	// anything.
 	Wants(Event) (w Wanted, ok bool)
 }
 
-// Wanted is the phase to which a plugin asks to go back.
-type Wanted struct{ Phase, Reason string }
+// Wanted is the phase to which a plugin asks to go back, or the configuration that it has
+// taken from somebody else than the host.
+type Wanted struct {
+	Phase, Reason string
+	// Schema is what a configuration that it asks for has to be like, in its ecosystem's
+	// words; nil where it does not say.
+	Schema json.RawMessage
+	// Config is what it has taken, its Full the whole of it; nil for a phase.
+	Config *Config
+}
+
+// MergePatch applies a JSON merge patch (RFC 7396). What is no object is replaced.
+func MergePatch(target, patch json.RawMessage) json.RawMessage {
+	var changes, members map[string]json.RawMessage
+	if json.Unmarshal(patch, &changes) != nil || changes == nil {
+		return patch
+	}
+	if json.Unmarshal(target, &members) != nil || members == nil {
+		members = map[string]json.RawMessage{}
+	}
+	for name, change := range changes {
+		if string(change) == "null" {
+			delete(members, name)
+			continue
+		}
+		members[name] = MergePatch(members[name], change)
+	}
+	merged, _ := json.Marshal(members) // of JSON values
+	return merged
+}

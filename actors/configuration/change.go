@@ -115,7 +115,7 @@ func (c *Configurator) next(plugin string, change Change) (old, next Kept, err e
 		next.Value = nothing
 		return old, next, nil
 	case change.Patch:
-		next.Value = mergePatch(c.Book.InForce(plugin, change.Company).Value, change.Value)
+		next.Value = protocol.MergePatch(c.Book.InForce(plugin, change.Company).Value, change.Value)
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(next.Value, &object); err != nil || object == nil {
@@ -139,24 +139,4 @@ func ofCompany(company string) string {
 		return ""
 	}
 	return fmt.Sprintf(" for company %q", company)
-}
-
-// mergePatch applies a JSON merge patch (RFC 7396). What is no object is replaced.
-func mergePatch(target, patch json.RawMessage) json.RawMessage {
-	var changes, members map[string]json.RawMessage
-	if json.Unmarshal(patch, &changes) != nil || changes == nil {
-		return patch
-	}
-	if json.Unmarshal(target, &members) != nil || members == nil {
-		members = map[string]json.RawMessage{}
-	}
-	for name, change := range changes {
-		if string(change) == "null" {
-			delete(members, name)
-			continue
-		}
-		members[name] = mergePatch(members[name], change)
-	}
-	merged, _ := json.Marshal(members) // of JSON values
-	return merged
 }

@@ -11,24 +11,6 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 )
 
-func TestMergePatch(t *testing.T) { // the cases of RFC 7396
-	for _, c := range [][3]string{
-		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
-		{`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
-		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
-		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
-		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
-		{`{"a":"b"}`, `["c"]`, `["c"]`},
-		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`},
-		{`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
-		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
-		{``, `{"n":12345678901234567890}`, `{"n":12345678901234567890}`},
-	} {
-		require.JSONEq(t, c[2], string(mergePatch(json.RawMessage(c[0]), json.RawMessage(c[1]))), c)
-	}
-	require.Equal(t, `{"n":12345678901234567890}`, string(mergePatch(nil, json.RawMessage(`{"n":12345678901234567890}`))), "digits stay")
-}
-
 func TestDifferences_nameMembersAndNoValues(t *testing.T) {
 	d := differences{}
 	d.compare("", json.RawMessage(`{"a":1,"b":{"c":1,"d":2},"gone":0,"n":1.0,"x/y":1}`), json.RawMessage(`{"b":{"d":3,"c":1,"e":4},"a":1,"n":1.0,"x/y":2,"list":[1]}`))

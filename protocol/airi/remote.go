@@ -1,6 +1,7 @@
 package airi
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -60,16 +61,29 @@ func (Remote) Validation(self protocol.Module, c protocol.Config) protocol.Call 
 	return Dialect{}.Validation(self, c)
 }
 
-// Validated reads the payload of module:configuration:validate:response.
+// Validated reads the payloads of module:configuration:validate:response and, where there
+// was one, plan:response. A module that does not answer does not take it.
 func (Remote) Validated(result json.RawMessage, err error) (protocol.Validation, error) {
+	if protocol.CodeOf(err) == protocol.CodeTimeout {
+		return protocol.Validation{}, &protocol.Error{
+			Code: protocol.CodeConfiguration, Message: "it did not answer " + eventValidateRequest + " or " + eventPlanRequest, Err: err,
+		}
+	}
 	return Dialect{}.Validated(result, err)
 }
 
-// Wants reads module:status:change, and module:configuration:needed as a change to that
-// phase, where the module itself said it.
+// MaxSchema is how long a schema may be that a module says its configuration has to follow,
+// in bytes; a longer one is not shown.
+const MaxSchema = 64 << 10
+
+// Wants reads module:status:change, module:configuration:needed as a change to that phase,
+// and module:configuration:configured, where the module itself said it.
 func (Remote) Wants(e protocol.Event) (w protocol.Wanted, ok bool) {
-	if _, others := e.Payload.(othersWords); others {
+	switch payload := e.Payload.(type) {
+	case othersWords:
 		return w, false
+	case taken:
+		return protocol.Wanted{Config: &payload.config}, true
 	}
 	if e.Name != eventConfigNeeded {
 		return Dialect{}.Wants(e)
@@ -78,7 +92,11 @@ func (Remote) Wants(e protocol.Event) (w protocol.Wanted, ok bool) {
 	if err != nil || !valid(payload) {
 		return w, false
 	}
-	return protocol.Wanted{Phase: phaseConfigNeeded, Reason: reasonOf(payload)}, true
+	w = protocol.Wanted{Phase: phaseConfigNeeded, Reason: reasonOf(payload)}
+	if schema := member(payload, "schema"); !isNothing(schema) && len(schema) <= MaxSchema {
+		w.Schema = bytes.Clone(schema)
+	}
+	return w, true
 }
 
 // othersWords is the payload of an event about a module that the module did not say.

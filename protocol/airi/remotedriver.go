@@ -33,8 +33,8 @@ type remote struct {
 	running protocol.Step
 	life    life
 	config  giving
-	// validating are the questions about configurations that wait, in order.
-	validating []validating
+	// questions are those about configurations that wait, in order.
+	questions []question
 
 	// offers are the keys that the module may offer.
 	offers map[string]*remoteOffer
@@ -91,7 +91,7 @@ func (r *remote) take(now time.Time, in protocol.Input, out []protocol.Effect) [
 	case protocol.Invoke:
 		return r.invoke(now, in, out)
 	case protocol.Cancel:
-		if r.stopValidating(in.ID) {
+		if out, ok := r.stopAsking(in.ID, out); ok {
 			return out
 		}
 	case protocol.Reply:
@@ -173,7 +173,7 @@ func (r *remote) lose(reason string, out []protocol.Effect) []protocol.Effect {
 
 func (r *remote) loseCalls(cause error, out []protocol.Effect) []protocol.Effect {
 	out = r.eventa.lose(cause, out)
-	return r.loseValidations(cause, out)
+	return r.loseQuestions(cause, out)
 }
 
 func (r *remote) back(out []protocol.Effect) []protocol.Effect {
@@ -210,7 +210,7 @@ func (r *remote) close(now time.Time, in protocol.Closed, out []protocol.Effect)
 		out = append(out, protocol.Ran{Step: r.running, Err: r.settings.Lost(string(r.running), in.Err)})
 	}
 	out = r.eventa.Step(now, in, out)
-	out = r.loseValidations(in.Err, out)
+	out = r.loseQuestions(in.Err, out)
 	for _, id := range slices.Sorted(maps.Keys(r.hearing)) {
 		out = append(out, protocol.Abandon{ID: id})
 	}

@@ -37,8 +37,10 @@ type life struct {
 	// asked before is kept in needs.
 	mayNeed bool
 	needs   *protocol.Event
-	// phase is the last one of its module:status.
+	// phase is the last one that peers have heard of, told tells that it was the host who
+	// said it.
 	phase string
+	told  bool
 }
 
 // run asks for a step. A module that does not negotiate has passed through all of them
@@ -105,14 +107,14 @@ func (r *remote) lived(n Note, out []protocol.Effect) []protocol.Effect {
 		r.life.prepared, r.life.failure = true, nil
 		return r.goOn(out)
 	case eventConfigured:
-		return r.configured(out)
+		return r.configured(n, out)
 	case eventStatus:
 		return r.status(n.Data, out)
 	case eventConfigNeeded:
 		return r.needed(ownEvent(n), out)
-	case eventValidateResponse:
-		if done, waits := r.validated(n.Data); waits {
-			return append(out, done)
+	case eventValidateResponse, eventPlanResponse:
+		if out, ok := r.responded(n, out); ok {
+			return out
 		}
 	case eventStatusChange:
 		r.changes(n.Data)
@@ -123,20 +125,9 @@ func (r *remote) lived(n Note, out []protocol.Effect) []protocol.Effect {
 
 func ownEvent(n Note) protocol.Event { return eventOf(Frame{ID: n.Rest, Body: n.Data}) }
 
-// configured is that a module has taken its configuration: after one of the host's it is
-// ready then.
-func (r *remote) configured(out []protocol.Effect) []protocol.Effect {
-	r.life.needs = nil
-	if r.config.waits {
-		r.config.waits = false
-		r.life.ready = true
-	}
-	return r.goOn(out)
-}
-
 func (r *remote) status(data json.RawMessage, out []protocol.Effect) []protocol.Effect {
 	phase, reason := phaseOf(data), reasonOf(data)
-	r.life.phase, r.life.failure = phase, nil
+	r.life.phase, r.life.told, r.life.failure = phase, false, nil
 	switch phase {
 	case phaseReady:
 		if r.life.unwell != "" && r.away == nil {
@@ -175,7 +166,7 @@ func (r *remote) unwell(phase, reason string, out []protocol.Effect) []protocol.
 // changes is a wish to go to another phase: to be announced is to begin anew.
 func (r *remote) changes(data json.RawMessage) {
 	if phaseOf(data) == phaseAnnounced {
-		r.life.prepared, r.life.ready, r.life.failure, r.life.needs = false, false, nil, nil
+		r.life.prepared, r.life.ready, r.life.failure, r.life.needs, r.config.theirs = false, false, nil, nil, nil
 	}
 }
 

@@ -186,9 +186,13 @@ func TestRemote_heedsWhatTheModuleWants(t *testing.T) {
 		want  *protocol.Wanted
 	}{
 		"a change": {protocol.Event{Name: "module:status:change", Payload: raw(`{"phase":"announced","reason":"r"}`)}, &protocol.Wanted{Phase: "announced", Reason: "r"}},
-		"a need":   {protocol.Event{Name: "module:configuration:needed", Payload: raw(needs)}, &protocol.Wanted{Phase: "configuration-needed", Reason: "no account"}},
+		"a need":   {protocol.Event{Name: "module:configuration:needed", Payload: raw(needs)}, &protocol.Wanted{Phase: "configuration-needed", Reason: "no account", Schema: raw(`{"type":"object"}`)}},
 		"a need without reason": {
 			protocol.Event{Name: "module:configuration:needed", Payload: raw(`{}`)},
+			&protocol.Wanted{Phase: "configuration-needed"},
+		},
+		"a long schema": {
+			protocol.Event{Name: "module:configuration:needed", Payload: raw(`{"schema":"` + strings.Repeat("x", MaxSchema) + `"}`)},
 			&protocol.Wanted{Phase: "configuration-needed"},
 		},
 		"another event":     {protocol.Event{Name: "module:status", Payload: raw(ready)}, nil},

@@ -195,7 +195,9 @@ func (o *owed) peer(r *rand.Rand) {
 		r, "away gone\n", "back\n", "back\n", "swapped\n", "said e\n{}", "said e\n{}", "asked module:status\n{}", "nonsense\n",
 		"life module:prepared\n{}", "life module:status\n"+ready, "life module:status\n"+failed, "life module:status\n{\"phase\":\"degraded\"}",
 		"life module:status:change\n{\"phase\":\"announced\"}", "life module:configuration:needed\n"+needs,
-		"life module:configuration:configured\n{}", "life module:configuration:validate:response\n{}",
+		"life module:configuration:configured\n{}", "life module:configuration:configured\n{\"config\":{\"configId\":\"x\",\"full\":{}}}",
+		"life module:configuration:validate:response\n{}", "life module:configuration:validate:response\n{\"validation\":{\"status\":\"valid\"}}",
+		"life module:configuration:plan:response\n{}",
 		"life module:contribute:capability:offer\n{\"capability\":{\"id\":\"c\",\"configSchema\":{}}}",
 		"life module:contribute:capability:offer\n{\"capability\":{\"id\":\"e\"}}",
 		"life module:contribute:capability:activated\n{\"capabilityId\":\"c\",\"active\":true}",
@@ -223,7 +225,7 @@ func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 func (o *owed) bounded() {
 	o.t.Helper()
 	d := o.d
-	require.LessOrEqual(o.t, len(d.validating), 3)
+	require.LessOrEqual(o.t, len(d.questions), 3)
 	require.LessOrEqual(o.t, len(d.hearing), 3)
 	require.LessOrEqual(o.t, len(d.eventa.calls), 3)
 	require.LessOrEqual(o.t, len(d.eventa.requests), 3)

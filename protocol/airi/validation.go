@@ -36,14 +36,18 @@ func (Dialect) Validated(result json.RawMessage, err error) (v protocol.Validati
 	if err != nil {
 		return v, err
 	}
+	return validatedOf(result)
+}
+
+func validatedOf(result json.RawMessage) (v protocol.Validation, failed error) {
 	var said struct {
 		Unheard    bool `json:"unheard"`
 		Validation struct {
-			Status   string            `json:"status"`
-			Missing  []string          `json:"missing"`
-			Invalid  []invalid         `json:"invalid"`
-			Warnings []json.RawMessage `json:"warnings"`
+			Status string `json:"status"`
+			problems
 		} `json:"validation"`
+		// Plan is a module's on a websocket, which is asked for it as well.
+		Plan problems `json:"plan"`
 	}
 	if err := json.Unmarshal(result, &said); err != nil {
 		return v, &protocol.Error{Code: protocol.CodeWire, Message: "module:configuration:validate:response: expected {validation: {status, missing?, invalid?, warnings?}}", Err: err}
@@ -52,17 +56,30 @@ func (Dialect) Validated(result json.RawMessage, err error) (v protocol.Validati
 		v.Note = "it does not listen to module:configuration:validate:request"
 		return v, nil
 	}
-	v.Asked, v.Missing = true, said.Validation.Missing
-	for _, one := range said.Validation.Invalid {
-		v.Invalid = append(v.Invalid, protocol.ConfigProblem{Path: one.Path, Reason: localized(one.Reason)})
-	}
-	for _, one := range said.Validation.Warnings {
-		v.Warnings = append(v.Warnings, localized(one))
-	}
+	v.Asked = true
+	said.Validation.into(&v)
 	if said.Validation.Status != "valid" && v.Missing == nil && v.Invalid == nil {
 		v.Invalid = []protocol.ConfigProblem{{Reason: "it gives no reason"}}
 	}
+	said.Plan.into(&v)
 	return v, nil
+}
+
+// problems are what a validation and a plan have in common.
+type problems struct {
+	Missing  []string          `json:"missing"`
+	Invalid  []invalid         `json:"invalid"`
+	Warnings []json.RawMessage `json:"warnings"`
+}
+
+func (p problems) into(v *protocol.Validation) {
+	v.Missing = append(v.Missing, p.Missing...)
+	for _, one := range p.Invalid {
+		v.Invalid = append(v.Invalid, protocol.ConfigProblem{Path: one.Path, Reason: localized(one.Reason)})
+	}
+	for _, one := range p.Warnings {
+		v.Warnings = append(v.Warnings, localized(one))
+	}
 }
 
 type invalid struct {
