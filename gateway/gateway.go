@@ -20,7 +20,8 @@ type Gateway struct {
 	o       Options
 	sockets *websocket.Server
 	last    atomic.Uint64
-	// life ends with Shutdown; joins are the sessions on their way.
+	// life ends with Shutdown, under mu; joins are the sessions on their way, and what is
+	// being kept.
 	life  context.Context
 	leave context.CancelFunc
 	joins sync.WaitGroup
@@ -33,6 +34,8 @@ type Gateway struct {
 	members map[server.Session]*member
 	// leaving are the links of sessions on their way out, by guest.
 	leaving map[string]*link
+	// keeping are the configurations that are being kept, or are next, by plugin.
+	keeping map[string]*keeping
 	timers  map[server.Timer]*time.Timer
 	dropped map[string]uint64
 	// batch collects whom to push when mu is given back; it is whoever's who has mu.
@@ -47,7 +50,7 @@ func New(o Options) *Gateway {
 	g := &Gateway{
 		o: o, server: server.New(o.Server),
 		conns: map[server.Conn]*conn{}, members: map[server.Session]*member{},
-		leaving: map[string]*link{}, timers: map[server.Timer]*time.Timer{}, dropped: map[string]uint64{},
+		leaving: map[string]*link{}, keeping: map[string]*keeping{}, timers: map[server.Timer]*time.Timer{}, dropped: map[string]uint64{},
 	}
 	g.life, g.leave = context.WithCancel(context.Background())
 	g.sockets = websocket.NewServer(o.Socket, g.serve)
@@ -60,8 +63,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.sockets.
 // Shutdown refuses new connections, ends all there are with code 1001, and their sessions,
 // and waits until they are gone, or for ctx.
 func (g *Gateway) Shutdown(ctx context.Context) error {
-	g.step(server.Shut{})
-	g.leave()
+	g.with(func() {
+		g.act(server.Shut{})
+		g.leave()
+	})
 	err := g.sockets.Shutdown(ctx)
 	g.joins.Wait() // each ends with life
 	return err

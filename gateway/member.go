@@ -13,6 +13,7 @@ import (
 	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/server"
 	"github.com/airi-host/airi-host/transport/websocket"
@@ -113,6 +114,9 @@ func announcement(m server.Module) []byte {
 // join makes a session of the host's for a member, as soon as the former one of the same
 // guest is gone.
 func (g *Gateway) join(m *member) {
+	if g.life.Err() != nil {
+		return
+	}
 	m.session, m.reason, m.unwell, m.again = "", "", false, false
 	guest, err := g.guest(m)
 	if err != nil {
@@ -123,6 +127,7 @@ func (g *Gateway) join(m *member) {
 	m.link, guest.Conn = l, l
 	l.push(announcement(m.module))
 	guest.Failed = func(err error) { g.with(func() { g.failed(m, l, err) }) }
+	guest.Configured = func(c protocol.Config) { g.with(func() { g.keep(guest.Manifest.PluginName(), c) }) }
 	former := g.leaving[l.guest]
 	g.joins.Go(func() {
 		if former != nil {
@@ -204,7 +209,7 @@ func (g *Gateway) guest(m *member) (actors.Guest, error) {
 			Dialect: manifest.DialectAIRI, Name: name, File: "",
 			Host: manifest.HostFields{Requires: requirements(m.module.Dependencies)},
 		},
-		Instance: instance, Circle: Circle,
+		Instance: instance, Circle: Circle, Schema: airi.ConfigSchema(m.module.ConfigSchema),
 		Dialect: airi.Remote{Session: uint64(m.id), Negotiates: m.negotiates, Collecting: g.o.Collecting},
 	}, nil
 }

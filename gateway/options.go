@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi"
 	"github.com/airi-host/airi-host/protocol/airi/server"
 	"github.com/airi-host/airi-host/transport/websocket"
@@ -30,6 +32,11 @@ type Options struct {
 	// Prepare says what the host lays down for a guest of a plugin's name: what it may call,
 	// its limits, its configuration. Its error refuses the guest. nil lays down nothing.
 	Prepare func(*actors.Guest) error
+
+	// Keep is told what a module has been configured with by a Configurator, so that it is
+	// kept: the one that holds at last, one at a time for each plugin. It may take a minute,
+	// until ctx ends; an error is logged. nil keeps nothing.
+	Keep func(ctx context.Context, plugin string, c protocol.Config) error
 
 	// LinkRecords and LinkBytes bound what waits for one session: 1024 records, 8 MiB
 	// beside one record.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/lifecycle"
@@ -25,13 +26,18 @@ func (g *Gateway) heardOfLife(e server.Life) {
 	}
 	verb := airi.NoteAsked
 	if e.Own {
-		verb = airi.NoteLife
+		if !e.Answers || !isResponse(e.Type) {
+			verb = airi.NoteLife
+		}
 	} else if m.link.behind() != nil { // who asks cannot be made to wait for it
 		g.drop(g.conns[e.Conn], droppedBehind)
 		return
 	}
 	m.link.push(airi.AppendNote(nil, airi.Note{Verb: verb, Rest: e.Type, Data: e.Data}))
 }
+
+// isResponse tells whether an event answers a question, which may be a Configurator's.
+func isResponse(kind string) bool { return strings.HasSuffix(kind, ":response") }
 
 // saysFailed tells whether a module's status is that it has failed.
 func saysFailed(data json.RawMessage) bool {

@@ -93,10 +93,22 @@ func (Remote) Wants(e protocol.Event) (w protocol.Wanted, ok bool) {
 		return w, false
 	}
 	w = protocol.Wanted{Phase: phaseConfigNeeded, Reason: reasonOf(payload)}
-	if schema := member(payload, "schema"); !isNothing(schema) && len(schema) <= MaxSchema {
-		w.Schema = bytes.Clone(schema)
-	}
+	w.Schema = ConfigSchema(member(payload, "schema"))
 	return w, true
+}
+
+// ConfigSchema is the schema in what a module says that its configuration has to be like:
+// {id, version, schema?}, or the schema alone. It is nil for none, and for a longer one than
+// [MaxSchema].
+func ConfigSchema(said json.RawMessage) json.RawMessage {
+	schema := said
+	if member(said, "id") != nil && member(said, "version") != nil {
+		schema = member(said, "schema")
+	}
+	if isNothing(schema) || len(schema) > MaxSchema {
+		return nil
+	}
+	return bytes.Clone(schema)
 }
 
 // othersWords is the payload of an event about a module that the module did not say.

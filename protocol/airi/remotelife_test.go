@@ -209,6 +209,18 @@ func TestRemote_heedsWhatTheModuleWants(t *testing.T) {
 	}
 }
 
+func TestConfigSchema_isTheSchemaAlone(t *testing.T) {
+	for said, want := range map[string]string{
+		`{"id":"s","version":1,"schema":{"type":"object"}}`: `{"type":"object"}`,
+		`{"id":"s","version":1}`:                            "",
+		`{"type":"object"}`:                                 `{"type":"object"}`,
+		`null`:                                              "",
+		``:                                                  "",
+	} {
+		require.Equal(t, want, string(ConfigSchema(raw(said))), said)
+	}
+}
+
 func TestRemote_passesTheRestOfItsLifeOn(t *testing.T) {
 	l := newLink(t, Remote{Negotiates: true}, protocol.Settings{})
 	for _, event := range []string{

@@ -13,7 +13,7 @@ const (
 	NoteAnnounced = "announced"
 	// NoteLife: the module says something of its own life. Rest is the event's type, Data
 	// its data. The same with [NoteAsked] of a Configurator's event about the module, which
-	// the module has heard as well.
+	// the module has heard as well, or of the module's answer to that.
 	NoteLife  = "life"
 	NoteAsked = "asked"
 	// NoteSaid: the module sent an event to others. Rest is its type, Data its data.

@@ -135,6 +135,8 @@ type Life struct {
 	// Configurator.
 	Conn Conn
 	Own  bool
+	// Answers tells that its parent is an event of somebody else than this server.
+	Answers bool
 	// Type is one of those that [LifeTypes] lists. Data is the event's data without what is
 	// undefined.
 	Type string

@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -46,7 +47,13 @@ func (s *Server) life(c *conn, f Frame) {
 		s.drop(c, DroppedUnknown)
 		return
 	}
-	s.add(Life{Session: m.session, Conn: c.id, Own: m.conn == c, Type: f.Type, Data: f.Plain()})
+	s.add(Life{Session: m.session, Conn: c.id, Own: m.conn == c, Answers: s.answersOthers(f), Type: f.Type, Data: f.Plain()})
+}
+
+// answersOthers tells whether an event has a parent that is none of the server's own.
+func (s *Server) answersOthers(f Frame) bool {
+	parent, ok := text(members(members(f.metadata, "event")[0], "parentId")[0])
+	return ok && s.o.NewID == nil && !strings.HasPrefix(parent, s.o.Instance+"-")
 }
 
 // subject is the session that an identity names, or the only one of a connection that

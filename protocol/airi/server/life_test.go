@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -169,5 +170,29 @@ func TestServer_everyConfigurationHasMetadata(t *testing.T) {
 	} {
 		r.say("a", `{"type":"ui:configure","data":{"moduleName":"m","config":{"k":1}}`+metadata+`}`)
 		require.Equal(t, want, r.last("a"))
+	}
+}
+
+// Whose question a module answers is told by the parent of its answer.
+func TestServer_tellsWhoseQuestionIsAnswered(t *testing.T) {
+	s := New(Options{Instance: "gate"})
+	s.Step(time.Time{}, Opened{Conn: 1, Peer: "a"})
+	s.Step(time.Time{}, Receive(1, []byte(`{"type":"module:announce","data":{"name":"m","identity":{"kind":"plugin","plugin":{"id":"p"},"id":"1"}}}`)))
+	for metadata, want := range map[string]bool{
+		``:                                 false,
+		`,"metadata":{"event":{"id":"x"}}`: false,
+		`,"metadata":{"event":{"id":"x","parentId":"gate-1"}}`:   false,
+		`,"metadata":{"event":{"id":"x","parentId":7}}`:          false,
+		`,"metadata":{"event":{"id":"x","parentId":"theirs"}}`:   true,
+		`,"metadata":{"event":{"id":"x","parentId":"gatesX-1"}}`: true,
+	} {
+		var life Life
+		for _, e := range s.Step(time.Time{}, Receive(1, []byte(`{"type":"module:configuration:validate:response","data":{}`+metadata+`}`))) {
+			if l, ok := e.(Life); ok {
+				life = l
+			}
+		}
+		require.Equal(t, "module:configuration:validate:response", life.Type)
+		require.Equal(t, want, life.Answers, metadata)
 	}
 }

@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// told is an event as a peer was sent it, with what it is an answer to.
+type told struct {
+	Type     string
+	Data     json.RawMessage
+	Metadata struct {
+		Event struct{ ID, ParentID string }
+	}
+}
+
+// hearAll waits for an event of a type, passing over others.
+func (p *peer) hearAll(kind string) (e told) {
+	p.r.Helper()
+	p.until(func(record []byte) (json.RawMessage, bool) {
+		var in struct{ JSON told }
+		require.NoError(p.r, json.Unmarshal(record, &in))
+		e = in.JSON
+		return nil, e.Type == kind
+	})
+	return e
+}
+
+// ask sends an event with an id, and answer one with a parent.
+func (p *peer) ask(kind, id, data string, a ...any) {
+	p.r.Helper()
+	p.event(kind, `"id":"`+id+`"`, data, a...)
+}
+
+func (p *peer) answer(to told, kind, data string, a ...any) {
+	p.r.Helper()
+	p.event(kind, `"id":"a","parentId":"`+to.Metadata.Event.ID+`"`, data, a...)
+}
+
+func (p *peer) event(kind, ids, data string, a ...any) {
+	p.r.Helper()
+	p.raw(fmt.Sprintf(`{"type":%q,"data":%s,"metadata":{"event":{%s}}}`, kind, fmt.Sprintf(data, a...), ids))
+}
+
+const (
+	bot    = `"identity":{"kind":"plugin","plugin":{"id":"bot"},"id":"1"}`
+	config = `{"configId":"bot:1","revision":3,"schemaVersion":1,"full":{"tone":"dry"}}`
+	schema = `{"type":"object","required":["tone"]}`
+)
+
+// needy starts a module that has no configuration and says so.
+func (r *rig) needy() *peer {
+	r.Helper()
+	p := r.dial()
+	p.negotiate()
+	p.announce("bot", "1")
+	p.say("module:prepared", `{%s}`, bot)
+	p.say("module:configuration:needed", `{%s,"schema":{"id":"bot","version":1,"schema":%s},"reason":"no tone yet"}`, bot, schema)
+	return p
+}
+
+// Steps 8 to 13 and 16: a Configurator has a module take a configuration, and the host goes
+// by what the module says.
+func TestConfigure_byAConfigurator(t *testing.T) {
+	kept := make(chan protocol.Config, 1)
+	r := start(t, Options{Keep: func(_ context.Context, plugin string, c protocol.Config) error {
+		require.Equal(t, "bot", plugin)
+		kept <- c
+		return nil
+	}})
+	configurator := r.watch()
+	p := r.needy()
+	require.Equal(t, "no tone yet", configurator.hearStatus("configuration-needed").Reason)
+	info := r.wantPhase("bot", lifecycle.ConfigurationNeeded)
+	require.Equal(t, "no tone yet", info.Reason)
+	is, err := r.host.Inspect("bot")
+	require.NoError(t, err)
+	require.JSONEq(t, schema, string(is.Schema))
+
+	for _, step := range []struct{ what, data, answer string }{
+		{"validate", `"current":` + config, `"validation":{"status":"valid"}`},
+		{"plan", `"plan":{},"current":` + config, `"plan":{"schema":{"id":"bot","version":1}}`},
+	} {
+		event := "module:configuration:" + step.what
+		configurator.ask(event+":request", "c-"+step.what, `{%s,%s}`, bot, step.data)
+		asked := p.hearAll(event + ":request")
+		require.Equal(t, "c-"+step.what, asked.Metadata.Event.ID)
+		p.answer(asked, event+":status", `{%s,"state":"working","progress":0.5}`, bot)
+		p.answer(asked, event+":response", `{%s,%s}`, bot, step.answer)
+		require.Equal(t, "c-"+step.what, configurator.hearAll(event+":status").Metadata.Event.ParentID)
+		require.Equal(t, "c-"+step.what, configurator.hearAll(event+":response").Metadata.Event.ParentID)
+	}
+	configurator.ask("module:configuration:commit", "c-commit", `{%s,"config":%s}`, bot, config)
+	asked := p.hearAll("module:configuration:commit")
+	p.answer(asked, "module:configuration:commit:status", `{%s,"state":"done"}`, bot)
+	p.answer(asked, "module:configuration:configured", `{%s,"config":%s}`, bot, config)
+	require.Equal(t, "c-commit", configurator.hearAll("module:configuration:commit:status").Metadata.Event.ParentID)
+	require.Equal(t, "c-commit", configurator.hearAll("module:configuration:configured").Metadata.Event.ParentID)
+	r.wantPhase("bot", lifecycle.Configured)
+	require.JSONEq(t, `{"tone":"dry"}`, string((<-kept).Full))
+	p.say("module:status", `{%s,"phase":"ready"}`, bot)
+	configurator.hearStatus("ready")
+	r.wantPhase("bot", lifecycle.Ready)
+	r.wantConfig("bot", `{"tone":"dry"}`)
+
+	// One that is ready is configured without leaving that.
+	configurator.say("module:configuration:commit", `{%s,"config":{"configId":"bot:1","revision":4,"schemaVersion":1,"patch":{"volume":2}}}`, bot)
+	p.hear("module:configuration:commit")
+	p.say("module:configuration:configured", `{%s,"config":{"configId":"bot:1","revision":4,"schemaVersion":1,"patch":{"volume":2}}}`, bot)
+	require.JSONEq(t, `{"tone":"dry","volume":2}`, string((<-kept).Full))
+	r.wantConfig("bot", `{"tone":"dry","volume":2}`)
+	r.wantPhase("bot", lifecycle.Ready)
+}
+
+// wantConfig waits until a plugin's session has a configuration.
+func (r *rig) wantConfig(plugin, want string) {
+	r.Helper()
+	var has protocol.Config
+	require.Eventually(r, func() bool {
+		is, err := r.host.Inspect(plugin)
+		if err != nil {
+			return false
+		}
+		has, _ = r.host.SessionConfiguration(is.ID)
+		return string(has.Full) == want
+	}, patience, time.Millisecond, "%s has %s", plugin, &has)
+}
+
+// knows starts modules with a configuration that is known beforehand, and a limit on calls.
+func knows(full string) func(*actors.Guest) {
+	return func(g *actors.Guest) {
+		g.Start.Config = &protocol.Config{ID: "bot:stored", Revision: 7, SchemaVersion: 1, Full: json.RawMessage(full)}
+	}
+}
+
+// Step 12: what is known beforehand is validated, planned and committed by the host.
+func TestConfigure_whatIsKnownBeforehand(t *testing.T) {
+	r := start(t, Options{Prepare: knows(`{"tone":"dry"}`)})
+	p := r.dial()
+	p.negotiate()
+	p.announce("bot", "1")
+	p.say("module:prepared", `{%s}`, bot)
+	asked := p.hearAll("module:configuration:validate:request")
+	const known = `{"configId":"bot:stored","revision":7,"schemaVersion":1,"full":{"tone":"dry"}}`
+	require.JSONEq(t, `{`+bot+`,"current":`+known+`}`, string(asked.Data))
+	p.answer(asked, "module:configuration:validate:response", `{%s,"validation":{"status":"valid"}}`, bot)
+	asked = p.hearAll("module:configuration:plan:request")
+	p.answer(asked, "module:configuration:plan:response", `{%s,"plan":{}}`, bot)
+	asked = p.hearAll("module:configuration:commit")
+	require.JSONEq(t, `{`+bot+`,"config":`+known+`}`, string(asked.Data))
+	r.wantPhase("bot", lifecycle.Configured)
+	p.answer(asked, "module:configuration:configured", `{%s,"config":%s}`, bot, known)
+	r.wantPhase("bot", lifecycle.Ready)
+}
+
+// A question of the host's is not answered by what answers a Configurator's.
+func TestConfigure_answersAreToWhomAsked(t *testing.T) {
+	r := start(t, Options{Prepare: knows(`{}`)})
+	configurator, p := r.watch(), r.dial()
+	p.negotiate()
+	p.announce("bot", "1")
+	p.say("module:prepared", `{%s}`, bot)
+	ours := p.hearAll("module:configuration:validate:request")
+	configurator.ask("module:configuration:validate:request", "theirs", `{%s}`, bot)
+	theirs := p.hearAll("module:configuration:validate:request")
+	p.answer(theirs, "module:configuration:validate:response", `{%s,"validation":{"status":"invalid"}}`, bot)
+	p.answer(ours, "module:configuration:validate:response", `{%s,"validation":{"status":"valid"},"plan":{}}`, bot)
+	p.hear("module:configuration:commit")
+}
+
+// What a module refuses, or does not say, keeps it waiting for another configuration, and all
+// are told why.
+func TestConfigure_whatIsKnownBeforehandIsRefused(t *testing.T) {
+	const valid = `"validation":{"status":"valid"}`
+	for name, row := range map[string]struct{ validate, plan, step, note, reason string }{
+		"invalid": {
+			`"validation":{"status":"invalid","invalid":[{"path":"/tone","reason":"unheard of"}]}`, "", "validate",
+			"/tone: unheard of", "plugin bot refuses its configuration: /tone: unheard of",
+		},
+		"unplanned":    {valid, `"plan":{"missing":["voice"]}`, "plan", "it lacks voice", "plugin bot refuses its configuration: it lacks voice"},
+		"no answer":    {"", "", "validate", "it was not answered in time", "it did not answer module:configuration:validate:request or module:configuration:plan:request"},
+		"plan ignored": {valid, "", "plan", "it was not answered in time", "before the deadline (the plugin's limit airi-host.timeouts.call)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, Options{Prepare: func(g *actors.Guest) {
+				knows(`{"tone":"odd"}`)(g)
+				if strings.HasPrefix(row.note, "it was not") {
+					g.Manifest.Host.Timeouts.Call = 50 * time.Millisecond
+				}
+			}})
+			configurator, p := r.watch(), r.dial()
+			p.negotiate()
+			p.announce("bot", "1")
+			p.say("module:prepared", `{%s}`, bot)
+			if row.validate != "" {
+				p.answer(p.hearAll("module:configuration:validate:request"), "module:configuration:validate:response", `{%s,%s}`, bot, row.validate)
+			}
+			if row.plan != "" {
+				p.answer(p.hearAll("module:configuration:plan:request"), "module:configuration:plan:response", `{%s,%s}`, bot, row.plan)
+			}
+			require.JSONEq(t, fmt.Sprintf(`{%s,"state":"failed","note":%q}`, bot, row.note), configurator.hear("module:configuration:"+row.step+":status"))
+			require.Contains(t, configurator.hearStatus("configuration-needed").Reason, row.reason)
+			require.Contains(t, r.wantPhase("bot", lifecycle.ConfigurationNeeded).Reason, row.reason)
+
+			configurator.say("module:configuration:commit", `{%s,"config":%s}`, bot, config)
+			p.hear("module:configuration:commit")
+			p.say("module:configuration:configured", `{%s,"config":%s}`, bot, config)
+			p.say("module:status", `{%s,"phase":"ready"}`, bot)
+			r.wantPhase("bot", lifecycle.Ready)
+		})
+	}
+}
