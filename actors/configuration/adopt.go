@@ -1,0 +1,59 @@
+package configuration
+
+import (
+	"context"
+
+	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/protocol"
+)
+
+// Adopt keeps what a plugin has been configured with by somebody else, and has taken: it is
+// neither asked nor given it. What is in force already is not kept once more.
+func (c *Configurator) Adopt(ctx context.Context, plugin string, taken protocol.Config) error {
+	leave, err := c.enter(ctx, plugin, Change{})
+	if err != nil {
+		return err
+	}
+	defer leave()
+	company := ""
+	if m := c.Manifest(plugin); m != nil { // else it has left since
+		company = c.Company(m)
+	}
+	if err := c.settle(ctx, whose{plugin, company}); err != nil {
+		return err
+	}
+	if sameValue(full(c.Book.InForce(plugin, company)), taken.Full) {
+		return nil
+	}
+	change := Change{Company: company, Value: taken.Full}
+	old, next, err := c.next(plugin, change)
+	if err != nil {
+		return err
+	}
+	s := &step{Configurator: c, change: change, old: old, next: next, was: c.newest(plugin)}
+	s.tell(actors.StepCommit, actors.StepWorking, 0.75, "it has been taken, and is kept")
+	kept, err := s.keep(ctx)
+	if err != nil {
+		s.tell(actors.StepCommit, actors.StepRefused, 1, err.Error())
+		return err
+	}
+	c.Book.Put(kept)
+	s.tell(actors.StepCommit, actors.StepDone, 1, "")
+	return nil
+}
+
+// giveOthers has the other sessions of a plugin take what is in force now: of one that has
+// come by itself there may be several. That one of them does not is only a warning.
+func (s *step) giveOthers(ctx context.Context, c Configuration) (warnings []string) {
+	newest := s.newest(s.next.Plugin)
+	for _, one := range s.Host.Sessions() {
+		if one.Plugin != s.next.Plugin || one.ID == newest.ID || one.ID == s.was.ID || !isUp(one.Phase) && one.Phase != lifecycle.ConfigurationNeeded {
+			continue
+		}
+		if _, err := s.Host.CommitConfiguration(ctx, one.ID, configOf(c)); err != nil && !isEnding(err) {
+			warnings = append(warnings, "instance "+one.Instance+" has not taken it: "+err.Error())
+		}
+	}
+	return warnings
+}
