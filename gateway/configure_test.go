@@ -137,9 +137,10 @@ func (r *rig) wantConfig(plugin, want string) {
 }
 
 // knows starts modules with a configuration that is known beforehand, and a limit on calls.
-func knows(full string) func(*actors.Guest) {
-	return func(g *actors.Guest) {
+func knows(full string) func(*actors.Guest) error {
+	return func(g *actors.Guest) error {
 		g.Start.Config = &protocol.Config{ID: "bot:stored", Revision: 7, SchemaVersion: 1, Full: json.RawMessage(full)}
+		return nil
 	}
 }
 
@@ -192,11 +193,11 @@ func TestConfigure_whatIsKnownBeforehandIsRefused(t *testing.T) {
 		"plan ignored": {valid, "", "plan", "it was not answered in time", "before the deadline (the plugin's limit airi-host.timeouts.call)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := start(t, Options{Prepare: func(g *actors.Guest) {
-				knows(`{"tone":"odd"}`)(g)
+			r := start(t, Options{Prepare: func(g *actors.Guest) error {
 				if strings.HasPrefix(row.note, "it was not") {
 					g.Manifest.Host.Timeouts.Call = 50 * time.Millisecond
 				}
+				return knows(`{"tone":"odd"}`)(g)
 			}})
 			configurator, p := r.watch(), r.dial()
 			p.negotiate()

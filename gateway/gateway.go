@@ -64,7 +64,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.sockets.
 // and waits until they are gone, or for ctx.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.with(func() {
-		g.act(server.Shut{})
+		g.also(server.Shut{})
 		g.leave()
 	})
 	err := g.sockets.Shutdown(ctx)

@@ -387,8 +387,9 @@ func (r *rig) wantModules(want map[string]string) {
 func TestLife_stepsAreBounded(t *testing.T) {
 	for step, says := range map[string]string{"init": "", "setup": "module:prepared"} {
 		t.Run(step, func(t *testing.T) {
-			r := start(t, Options{Prepare: func(g *actors.Guest) {
+			r := start(t, Options{Prepare: func(g *actors.Guest) error {
 				g.Manifest.Host.Timeouts.Init, g.Manifest.Host.Timeouts.Setup = 50*time.Millisecond, 50*time.Millisecond
+				return nil
 			}})
 			p := r.dial()
 			p.negotiate()
