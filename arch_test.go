@@ -158,7 +158,7 @@ var (
 			to: []string{
 				"actors", "capability", "lifecycle", "manifest", "protocol", "protocol/airi", "protocol/airi/server", "transport", "transport/websocket",
 			},
-			tests: []string{"plugin", "actors/configuration"},
+			tests: []string{"plugin", "actors/configuration", "internal/logtest"},
 			why:   "it brings one ecosystem's peers to the host, and knows that ecosystem, a transport, and what everybody may ask of the host",
 		},
 		{

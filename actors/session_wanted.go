@@ -104,16 +104,31 @@ func (s *session) onWanted(m wanted) {
 	case s.end != living:
 	case !known:
 		s.unwanted(m, "expected announced or configuration-needed")
+	case s.phase == lifecycle.ConfigurationNeeded && back == lifecycle.SessionConfigurationNeeded:
+		s.asksAgain(m)
 	case !lifecycle.Session.Can(s.phase, back):
 		s.unwanted(m, "it is "+string(s.phase)+", from where no way leads there")
 	case back == lifecycle.SessionReannounce:
 		s.reannounce(m.Reason)
 	default:
-		if m.Schema != nil {
-			s.h.setSchema(m.Schema)
-		}
+		s.asksFor(m)
 		s.askConfiguration(wantedFor(m.Reason, "the plugin asks for another configuration"), false)
 		s.shut(unconfigured(s.h.Plugin), nil)
+	}
+}
+
+// asksFor notes what the configuration that is asked for has to be like.
+func (s *session) asksFor(m wanted) {
+	if m.Schema != nil {
+		s.h.setSchema(m.Schema)
+	}
+}
+
+// asksAgain is for a session that waits already: its reason is another now, if it gives one.
+func (s *session) asksAgain(m wanted) {
+	s.asksFor(m)
+	if m.Reason != "" {
+		s.h.enter(s.phase, clip(m.Reason), s.now)
 	}
 }
 

@@ -3,7 +3,9 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/internal/logtest"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -220,4 +223,62 @@ func TestConfigure_whatIsKnownBeforehandIsRefused(t *testing.T) {
 			r.wantPhase("bot", lifecycle.Ready)
 		})
 	}
+}
+
+// A module that asks again says what it lacks now.
+func TestConfigure_whatIsNeededChanges(t *testing.T) {
+	r := start(t, Options{})
+	p := r.needy()
+	r.wantPhase("bot", lifecycle.ConfigurationNeeded)
+	p.say("module:configuration:needed", `{%s,"schema":{"type":"object"},"reason":"no voice either"}`, bot)
+	require.Eventually(t, func() bool {
+		is, err := r.host.Inspect("bot")
+		return err == nil && is.Reason == "no voice either" && string(is.Schema) == `{"type":"object"}`
+	}, patience, time.Millisecond)
+	r.wantPhase("bot", lifecycle.ConfigurationNeeded)
+}
+
+// What a module announces of its configuration is shown before it needs one.
+func TestConfigure_theAnnouncedSchemaIsShown(t *testing.T) {
+	r := start(t, Options{})
+	p := r.dial()
+	p.announce("bot", "1", `"configSchema":{"id":"bot","version":1,"schema":`+schema+`}`)
+	r.wantPhase("bot", lifecycle.Ready)
+	is, err := r.host.Inspect("bot")
+	require.NoError(t, err)
+	require.JSONEq(t, schema, string(is.Schema))
+}
+
+// A configuration that cannot be kept is the session's all the same, and the log says so.
+func TestConfigure_whatIsNotKept(t *testing.T) {
+	var log logtest.Buffer
+	r := start(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Keep: func(context.Context, string, protocol.Config) error { return errors.New("the disk is full") }})
+	p := r.needy()
+	r.wantPhase("bot", lifecycle.ConfigurationNeeded)
+	p.say("module:configuration:configured", `{%s,"config":%s}`, bot, config)
+	r.wantConfig("bot", `{"tone":"dry"}`)
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "the disk is full") }, patience, time.Millisecond)
+}
+
+// Of configurations that come while one is being kept the newest is kept next.
+func TestConfigure_theNewestIsKept(t *testing.T) {
+	began, goOn := make(chan string, 3), make(chan struct{})
+	r := start(t, Options{Keep: func(_ context.Context, _ string, c protocol.Config) error {
+		began <- string(c.Full)
+		<-goOn
+		return nil
+	}})
+	p := r.dial()
+	p.announce("bot", "1")
+	r.wantPhase("bot", lifecycle.Ready)
+	for i := range 4 {
+		p.say("module:configuration:configured", `{%s,"config":{"configId":"c","revision":%d,"full":{"n":%d}}}`, bot, i, i)
+		r.wantConfig("bot", fmt.Sprintf(`{"n":%d}`, i))
+		if i == 0 {
+			require.Equal(t, `{"n":0}`, <-began)
+		}
+	}
+	goOn <- struct{}{}
+	require.Equal(t, `{"n":3}`, <-began)
+	goOn <- struct{}{}
 }

@@ -402,3 +402,42 @@ func TestLife_stepsAreBounded(t *testing.T) {
 		})
 	}
 }
+
+// A connection that is lost on the way loses nothing: whoever comes back goes on.
+func TestLife_goesOnAfterAReconnect(t *testing.T) {
+	r := start(t, Options{})
+	p := r.dial()
+	p.negotiate()
+	p.announce("bot", "1")
+	session := r.wantPhase("bot", lifecycle.Preparing).ID
+	require.NoError(t, p.Close())
+	require.Eventually(t, func() bool { return r.gateway.Counts().Away == 1 }, patience, time.Millisecond)
+	p = r.dial()
+	p.negotiate()
+	p.announce("bot", "1")
+	p.say("module:prepared", `{%s}`, bot)
+	p.say("module:configuration:needed", `{%s,"reason":"no tone yet"}`, bot)
+	require.Equal(t, session, r.wantPhase("bot", lifecycle.ConfigurationNeeded).ID)
+	require.NoError(t, p.Close())
+	require.Eventually(t, func() bool { return r.gateway.Counts().Away == 1 }, patience, time.Millisecond)
+	p = r.dial()
+	p.negotiate()
+	p.announce("bot", "1")
+	p.say("module:configuration:configured", `{%s,"config":%s}`, bot, config)
+	p.say("module:status", `{%s,"phase":"ready"}`, bot)
+	require.Equal(t, session, r.wantPhase("bot", lifecycle.Ready).ID)
+}
+
+// A peer that comes back and speaks other versions loses its session.
+func TestLife_comesBackWithOtherVersions(t *testing.T) {
+	r := start(t, Options{})
+	p := r.dial()
+	p.announce("bot", "1")
+	r.wantPhase("bot", lifecycle.Ready)
+	newer := r.dial()
+	newer.say("module:compatibility:request", `{"protocolVersion":"v9","apiVersion":"v1"}`)
+	newer.announce("bot", "1")
+	p.wantEnd(4001, "replaced by a newer connection of the same identity")
+	newer.hearStatus("failed")
+	r.wantGone("bot")
+}
