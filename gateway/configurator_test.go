@@ -160,6 +160,7 @@ func TestConfigurator_changesAModulesThatDoesNotNegotiate(t *testing.T) {
 	other := c.dial()
 	other.announce("bot", "2")
 	require.JSONEq(t, `{"config":{"tone":"dry"}}`, other.hear("module:configure"), "it is known beforehand")
+	c.wantPhase("bot", lifecycle.Ready)
 	done, got = c.set(`{"tone":"warm"}`)
 	require.JSONEq(t, `{"config":{"tone":"warm"}}`, p.hear("module:configure"), "all instances have it")
 	require.JSONEq(t, `{"config":{"tone":"warm"}}`, other.hear("module:configure"))
