@@ -79,17 +79,6 @@ func (g Guest) check() error {
 	return nil
 }
 
-// GuestManifest says who the guests of a name are, and what they require: nil where none is
-// there.
-func (h *Host) GuestManifest(plugin string) *manifest.Manifest {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if all := h.guests[plugin]; len(all) > 0 {
-		return all[len(all)-1].man
-	}
-	return nil
-}
-
 // guestKey is under which a guest's supervisor is kept: no plugin's name has a NUL in it.
 func guestKey(plugin, instance string) string { return plugin + "\x00" + instance }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/actors/configuration"
 	"github.com/airi-host/airi-host/lifecycle"
+	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -54,7 +55,9 @@ func startConfigurator(t *testing.T) *configurator {
 			return c.Adopt(ctx, plugin, taken)
 		},
 	})
-	c.Configurator = configuration.New(configuration.Options{Host: c.host, Store: c.store, Book: book, Manifest: c.host.GuestManifest})
+	c.Configurator = configuration.New(configuration.Options{Host: c.host, Store: c.store, Book: book, Manifest: func(plugin string) *manifest.Manifest {
+		return &manifest.Manifest{Dialect: manifest.DialectAIRI, Name: plugin}
+	}})
 	return c
 }
 
@@ -162,8 +165,7 @@ func TestConfigurator_changesAModulesThatDoesNotNegotiate(t *testing.T) {
 	require.JSONEq(t, `{"config":{"tone":"dry"}}`, other.hear("module:configure"), "it is known beforehand")
 	c.wantPhase("bot", lifecycle.Ready)
 	done, got = c.set(`{"tone":"warm"}`)
-	require.JSONEq(t, `{"config":{"tone":"warm"}}`, p.hear("module:configure"), "all instances have it")
-	require.JSONEq(t, `{"config":{"tone":"warm"}}`, other.hear("module:configure"))
+	require.JSONEq(t, `{"config":{"tone":"warm"}}`, other.hear("module:configure"), "the newest has it")
 	require.NoError(t, <-done)
 	require.Empty(t, got.Warnings)
 }

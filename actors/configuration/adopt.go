@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/airi-host/airi-host/actors"
-	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/protocol"
 )
 
@@ -41,19 +40,4 @@ func (c *Configurator) Adopt(ctx context.Context, plugin string, taken protocol.
 	c.Book.Put(kept)
 	s.tell(actors.StepCommit, actors.StepDone, 1, "")
 	return nil
-}
-
-// giveOthers has the other sessions of a plugin take what is in force now: of one that has
-// come by itself there may be several. That one of them does not is only a warning.
-func (s *step) giveOthers(ctx context.Context, c Configuration) (warnings []string) {
-	newest := s.newest(s.next.Plugin)
-	for _, one := range s.Host.Sessions() {
-		if one.Plugin != s.next.Plugin || one.ID == newest.ID || one.ID == s.was.ID || !isUp(one.Phase) && one.Phase != lifecycle.ConfigurationNeeded {
-			continue
-		}
-		if _, err := s.Host.CommitConfiguration(ctx, one.ID, configOf(c)); err != nil && !isEnding(err) {
-			warnings = append(warnings, "instance "+one.Instance+" has not taken it: "+err.Error())
-		}
-	}
-	return warnings
 }

@@ -45,7 +45,7 @@ func (s *step) commit(ctx context.Context) (kept Kept, warnings []string, err er
 	case err == nil && !concerned:
 		return kept, s.tellCompany(ctx), nil
 	case err == nil:
-		return kept, append(s.catchUp(ctx, after), s.giveOthers(ctx, after)...), nil
+		return kept, s.catchUp(ctx, after), nil
 	case concerned && !isEnding(err): // else it never had it, or has it no more
 		err = errors.Join(err, s.giveBack(before))
 	}

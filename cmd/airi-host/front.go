@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/actors/configuration"
 	"github.com/airi-host/airi-host/admin"
 )
 
@@ -98,13 +99,16 @@ func (f *front) serve(c *cli, h *house, st *state) {
 	if h.kept != nil {
 		o.LogFiles = h.kept
 	}
-	if h.gateway = f.openGateway(c, h); h.gateway != nil { // else the interface would hold a nil pointer
+	var configs *configuration.Configurator
+	if st.db != nil {
+		configs = h.configurator(st.db)
+	}
+	if h.gateway = f.openGateway(c, h, configs); h.gateway != nil { // else the interface would hold a nil pointer
 		o.Websockets = h.gateway
 	}
 	countStore(c.metrics, st.db)
 	countJobs(c.metrics, h.jobs)
 	if st.db != nil {
-		configs := h.configurator(st.db)
 		o.Configurations, o.Forget = configuring{forAll{configs, h}, st.trail}, h.forget(configs, st, c.logRemover(h.kept, st))
 		f.reloader = newReloader(c, h, f, configs)
 		o.ReloadSettings = f.reloader.reload

@@ -49,6 +49,20 @@ func (h *house) prepare(g *actors.Guest) error {
 	return nil
 }
 
+// keeps has what guests are configured with by peers kept as what is set by hand; nil where
+// nothing is kept.
+func (h *house) keeps(configs *configuration.Configurator) func(context.Context, string, protocol.Config) error {
+	if configs == nil {
+		return nil
+	}
+	return func(ctx context.Context, plugin string, taken protocol.Config) error {
+		if h.paperclip.hidden != nil {
+			h.paperclip.hidden.config(taken.Full)
+		}
+		return configs.Adopt(ctx, plugin, taken)
+	}
+}
+
 // manifestOf is a plugin's manifest; a guest that is there has one without anything in it.
 func (h *house) manifestOf(plugin string) *manifest.Manifest {
 	if m := h.roster.get(plugin); m != nil {

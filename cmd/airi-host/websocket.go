@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 
+	"github.com/airi-host/airi-host/actors/configuration"
 	"github.com/airi-host/airi-host/gateway"
 	"github.com/airi-host/airi-host/transport/websocket"
 )
@@ -13,12 +14,13 @@ import (
 // at the moment: a token, web pages and names may change.
 
 // openGateway lets peers come, where the host listens and the settings do not say otherwise.
-func (f *front) openGateway(c *cli, h *house) *gateway.Gateway {
+func (f *front) openGateway(c *cli, h *house, configs *configuration.Configurator) *gateway.Gateway {
 	if f.http == nil || c.settings.Websocket.Disabled {
 		return nil
 	}
 	o := c.settings.gateway()
 	o.Host, o.Log, o.Verify, o.Prepare = h.Host, h.log, f.verify, h.prepare
+	o.Keep = h.keeps(configs)
 	o.Socket.Access = f.access
 	o.Server.Version = version()
 	return gateway.New(o)
