@@ -59,6 +59,7 @@ func (c *cli) printInspection(d admin.PluginDetail, now time.Time) {
 		{"worker", workerOf(d.Worker, now)},
 		{"requires", strings.Join(d.Requires, ", ")},
 		{"waits for", strings.Join(d.Waits, ", ")},
+		{"schema", string(d.Schema)},
 		{"grants", awaitsApproval(d.Plugin, d.Unapproved)},
 		{"dropped", countsOf(d.Dropped)},
 		{"log file", logFileOf(d.LogFile)},
