@@ -56,7 +56,7 @@ func TestRun_stopsInTimeWhateverPluginsDo(t *testing.T) {
 	t.Parallel()
 	inTime := false
 	need.Time(4*time.Second, func(drain time.Duration) bool {
-		brief, freed, took := stopAwkward(t, drain)
+		freed, took, brief := stopAwkward(t, drain)
 		t.Logf("of %s calls were freed in %s, and all had stopped in %s; the brief one: %v", drain, freed, took, brief)
 		inTime = brief == nil && freed < drain && took < drain+drain/2
 		return inTime
@@ -64,10 +64,10 @@ func TestRun_stopsInTimeWhateverPluginsDo(t *testing.T) {
 	require.True(t, inTime)
 }
 
-// stopAwkward starts a host with awkward plugins and stops it. It tells what became of a
-// call that had the time to end, how long it took until no call was in flight any more, and
-// until all was over.
-func stopAwkward(t *testing.T, drain time.Duration) (ofBrief error, freed, took time.Duration) {
+// stopAwkward starts a host with awkward plugins and stops it. It tells how long it took
+// until no call was in flight any more, and until all was over, and what became of a call
+// that had the time to end.
+func stopAwkward(t *testing.T, drain time.Duration) (freed, took time.Duration, ofBrief error) {
 	t.Helper()
 	var dirs []string
 	for i := range 10 {
@@ -103,7 +103,7 @@ func stopAwkward(t *testing.T, drain time.Duration) (ofBrief error, freed, took 
 	c.wantExit(t, exitDone)
 	took = time.Since(began)
 	require.Regexp(t, `(?s)user +ready +→ stopped.*slow-0 +\S+ +→ stopped`, c.seen.String(), "it went before what it requires")
-	return ofBrief, freed, took
+	return freed, took, ofBrief
 }
 
 // requireTool makes a plugin that writePlugin has made require a capability.
