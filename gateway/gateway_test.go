@@ -12,6 +12,7 @@ import (
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/airi"
 )
 
 // A client that announces itself and says no more is a session that is ready at once.
@@ -91,6 +92,24 @@ func TestGateway_theNewerConnectionHasTheSession(t *testing.T) {
 	other := r.dial()
 	other.announce("bot", "2")
 	require.Eventually(t, func() bool { return len(r.host.Sessions()) == 2 }, patience, time.Millisecond)
+}
+
+// What a connection calls of what one of its modules offers has been handled there already:
+// Eventa has one channel for all of them.
+func TestGateway_whatModulesCallOfEachOtherStaysThere(t *testing.T) {
+	r := start(t, Options{})
+	p := r.dial()
+	for _, name := range []string{"alpha", "beta"} {
+		p.say("extension:module:announce", `{"name":%q,"identity":{"id":"1","extension":{"id":%q}},"possibleEvents":["of-%s"]}`, name, name, name)
+		r.wantPhase(name, lifecycle.Ready)
+	}
+	for _, name := range []string{"alpha", "beta"} {
+		p.raw(`{"type":"of-` + name + `-send","payload":{"body":{"invokeId":"x-` + name + `"}}}`)
+		require.Eventually(t, func() bool {
+			is, err := r.host.Inspect(name)
+			return err == nil && is.Dropped[airi.DroppedOwn] == 1
+		}, patience, time.Millisecond)
+	}
 }
 
 // An event goes once to each that hears it: by the wire to those on websockets, whom its

@@ -77,9 +77,10 @@ func (g *Gateway) announced(e server.Announced) {
 	m.link.push(announcement(m.module))
 }
 
-// lighten lets go of what the session has been told by now, which may hold a whole record.
+// lighten lets go of what the session has been told by now, which may hold a whole record. The
+// names of its events do not, and tell whose is what its peer calls.
 func (m *member) lighten() {
-	m.module.PossibleEvents, m.module.ConfigSchema, m.module.Permissions = nil, nil, nil
+	m.module.ConfigSchema, m.module.Permissions = nil, nil
 	m.module.Dependencies = bytes.Clone(m.module.Dependencies)
 }
 

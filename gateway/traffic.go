@@ -66,8 +66,8 @@ func (g *Gateway) routed(e server.Routed) {
 	}
 }
 
-// eventa hands a frame of Eventa's to the session whose call it answers, else to that of
-// the connection's first module.
+// eventa hands a frame of Eventa's to the session whose call it answers; a call, to that of the
+// connection's module that announced what is called, else to that of its first module.
 func (g *Gateway) eventa(e server.EventaFrame) {
 	c := g.conns[e.Conn]
 	m := g.meant(c, e.Record)
@@ -90,6 +90,12 @@ func (g *Gateway) meant(c *conn, record []byte) *member {
 	}
 	if session, ok := airi.RemoteTarget(record); ok {
 		i := slices.IndexFunc(c.members, func(m *member) bool { return uint64(m.id) == session })
+		if i >= 0 {
+			return c.members[i]
+		}
+	}
+	if key, ok := airi.RemoteCalled(record); ok { // its own, which it knows
+		i := slices.IndexFunc(c.members, func(m *member) bool { return slices.Contains(m.module.PossibleEvents, key) })
 		if i >= 0 {
 			return c.members[i]
 		}

@@ -115,7 +115,8 @@
 // answer is a result and the end of a stream, so that callers of both sorts end. The items
 // of a stream are passed on for keys that have none of the host's kinds; a stream without
 // items ends with the item null. In the other direction a result is told from an item by
-// its invokeType, as Eventa's own handlers set it.
+// its invokeType, as Eventa's own handlers set it. What a module calls of its own offers it
+// has handled when it sends it: that is counted ([DroppedOwn]), and not done twice.
 //
 // The steps of a life are what the module says of itself. One that does not negotiate has
 // passed through all of them when it is announced; another one is through init when it

@@ -32,10 +32,6 @@ func RemoteTarget(record []byte) (session uint64, ok bool) {
 	if !bytes.Contains(record, idMark) {
 		return 0, false
 	}
-	record = bytes.Trim(bytes.TrimPrefix(record, byteOrderMark), jsonSpace)
-	if !valid(record) {
-		return 0, false
-	}
 	id := eventIDOf(record)
 	at := strings.LastIndex(id, string(idMark))
 	if at < 0 {
@@ -47,8 +43,19 @@ func RemoteTarget(record []byte) (session uint64, ok bool) {
 	return RemoteSession(id[at+1:])
 }
 
+// RemoteCalled says what a frame of Eventa's calls; ok is false for one that is no part of a
+// call.
+func RemoteCalled(record []byte) (key string, ok bool) {
+	key, kind := cutSuffix(eventIDOf(record), sendSuffixes)
+	return key, kind != noStep
+}
+
 // eventIDOf is the id of the event in a frame of either outer form, "" for none.
 func eventIDOf(record []byte) string {
+	record = bytes.Trim(bytes.TrimPrefix(record, byteOrderMark), jsonSpace)
+	if !valid(record) {
+		return ""
+	}
 	var e envelope
 	if readObject(record, e.outer) != nil {
 		return ""

@@ -54,3 +54,20 @@ func TestRemoteTarget_costsNothingForOthers(t *testing.T) {
 	record := []byte(`{"type":"greet-send","payload":{"body":{"invokeId":"theirs","content":"` + strings.Repeat("x", 1000) + `"}}}`)
 	require.Zero(t, testing.AllocsPerRun(100, func() { RemoteTarget(record) }))
 }
+
+func TestRemoteCalled(t *testing.T) {
+	for record, want := range map[string]string{
+		`{"type":"greet-send","payload":{"body":{}}}`:                                         "greet",
+		` {"deliveryId":"d","hopsRemaining":1,"eventa":{"id":"tool:x-send-abort","body":{}}}`: "tool:x",
+		`{"type":"a-send-stream-end","payload":{}}`:                                           "a",
+		`{"type":"greet-receive-x","payload":{}}`:                                             "",
+		`{"type":"-send","payload":{}}`:                                                       "",
+		`{"type":"greet-send"`:                                                                "",
+		`greet-send`:                                                                          "",
+		``:                                                                                    "",
+	} {
+		key, ok := RemoteCalled([]byte(record))
+		require.Equal(t, want, key, record)
+		require.Equal(t, want != "", ok, record)
+	}
+}
