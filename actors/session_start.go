@@ -77,7 +77,8 @@ func proposal(v protocol.VersionRequest) lifecycle.Proposal {
 }
 
 func (s *session) announce() bool {
-	if s.heard() {
+	// Who is in a circle knows the others by the wire, and the list has all sessions.
+	if s.heard() && (s.h.circle() == "" || s.host.wants(KindChannel)) {
 		s.say(protocol.Moment{What: protocol.MomentSynced, Modules: s.host.modules()})
 	}
 	if !s.enter(lifecycle.Announced, "") {

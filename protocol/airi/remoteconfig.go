@@ -35,17 +35,19 @@ type giving struct {
 // narrated takes what the reference host says on a module's channel. Most of it the module
 // has said itself.
 func (r *remote) narrated(e protocol.Event, out []protocol.Effect) []protocol.Effect {
+	switch {
+	case e.Name == eventStatus && r.negotiates, e.Name == eventConfigCommit, e.Name == eventConfigured:
+	default:
+		return out
+	}
 	payload, err := e.JSON()
 	if err != nil {
 		return append(out, protocol.Drop(DroppedPayload, e.Name+": "+err.Error()))
 	}
-	switch e.Name {
-	case eventConfigCommit, eventConfigured:
-		return r.giveConfig(e.Name == eventConfigCommit, payload, out)
-	case eventStatus:
+	if e.Name == eventStatus {
 		return r.tellStatus(payload, out)
 	}
-	return out
+	return r.giveConfig(e.Name == eventConfigCommit, payload, out)
 }
 
 // giveConfig takes a configuration that is committed, or put in force: then it was given
@@ -159,8 +161,6 @@ func (r *remote) tellStatus(payload json.RawMessage, out []protocol.Effect) []pr
 	phase := phaseOf(payload)
 	details := member(payload, "details")
 	switch {
-	case !r.negotiates:
-		return out
 	case phase == phasePreparing && details != nil:
 	case phase == r.life.phase:
 		return out

@@ -96,8 +96,8 @@ func TestRemote_leavesTheRestToTheModule(t *testing.T) {
 			require.Empty(t, l.emit(protocol.Moment{What: what}), "moment %d", what)
 		}
 	}
-	require.Equal(t, []string{"dropped payload e: json: unsupported type: chan int"},
-		l.step(protocol.Emit{Event: protocol.Event{Name: "e", Payload: make(chan int)}}))
+	require.Equal(t, []string{"dropped payload module:status: json: unsupported type: chan int"},
+		l.step(protocol.Emit{Event: protocol.Event{Name: "module:status", Payload: make(chan int)}}))
 	require.Contains(t, l.step(protocol.Emit{Event: protocol.Event{Name: "module:configuration:commit", Payload: raw(`5`)}})[0], "dropped payload a configuration: ")
 }
 

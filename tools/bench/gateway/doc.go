@@ -14,7 +14,7 @@
 //	join      connect, authenticate, announce, until the session is ready; one after the other
 //	crowd     200 do that at once
 //	idle      the resident memory for one of 5,000 that are authenticated
-//	announced the same, each with a session of the host's
+//	announced the same for one of 2,000, each with a session of the host's
 //	fan       200 bytes from one to 100, one event at a time and with 64 on the way
 //	single    200 bytes from one to one, which is heard before the next is sent
 //	among     the same among 98 who say nothing

@@ -15,8 +15,8 @@ import (
 
 // settings are what the command line says.
 type settings struct {
-	role, only, pprof, kinds      string
-	rounds, idle, messages, times int
+	role, only, pprof, kinds                string
+	rounds, idle, sessions, messages, times int
 }
 
 func main() {
@@ -28,6 +28,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each row is measured")
 	flag.IntVar(&o.idle, "idle", 5000, "how many peers say nothing")
 	flag.IntVar(&o.times, "times", 5, "how often twenty join in a round")
+	flag.IntVar(&o.sessions, "sessions", 2000, "how many of them have a session; each is told to all others")
 	flag.IntVar(&o.messages, "messages", 3000, "how many events are sent")
 	flag.Parse()
 	err := o.command()

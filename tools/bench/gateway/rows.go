@@ -171,7 +171,7 @@ func idle(s *server, announce bool) ([]number, error) {
 		return nil, err
 	}
 	if announce {
-		what = "idle peer with a session: RSS"
+		come, what = s.sessions, "idle peer with a session: RSS"
 	}
 	var all []*peer
 	next := make(chan int)
