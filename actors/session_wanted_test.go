@@ -144,3 +144,19 @@ func TestWanted_howOftenIsBounded(t *testing.T) {
 		require.Equal(t, 5, r.inits, "it may ask again")
 	})
 }
+
+// What a plugin takes one after the other reaches its session as the newest of it, and never
+// before a request that came in between.
+func TestTaken_isTheNewest(t *testing.T) {
+	h := &handle{}
+	first := h.took(protocol.Config{ID: "a"})
+	require.NotNil(t, first)
+	require.Nil(t, h.took(protocol.Config{ID: "b"}), "the session is told already")
+	h.wants(protocol.Wanted{Phase: "configuration-needed"})
+	second := h.took(protocol.Config{ID: "c"})
+	require.NotNil(t, second)
+	require.Equal(t, "b", h.takes(first).ID)
+	require.Nil(t, h.took(protocol.Config{ID: "d"}))
+	require.Equal(t, "d", h.takes(second).ID)
+	require.NotNil(t, h.took(protocol.Config{ID: "e"}))
+}

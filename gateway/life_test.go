@@ -168,17 +168,18 @@ func TestLife_aModuleThatFailedBeginsAnew(t *testing.T) {
 	r := start(t, Options{})
 	p := r.dial()
 	p.negotiate()
-	p.announce("bot", "1")
+	p.announce("bot", "1", `"possibleEvents":["tool:x"]`)
 	for range 20 {
 		former := r.wantPhase("bot", lifecycle.Preparing).ID
 		p.say("module:status", `{%s,"phase":"failed","reason":"no token"}`, of("bot", "1"))
-		p.announce("bot", "1")
+		p.announce("bot", "1", `"possibleEvents":["tool:x"]`)
 		require.Eventually(t, func() bool {
 			now, err := r.host.Inspect("bot")
 			return err == nil && now.ID != former
 		}, patience, time.Millisecond)
 	}
 	p.ready("bot", "1")
+	r.wantOffer("bot", "tool:x", lifecycle.CapReady)
 }
 
 // With other dependencies a module has another session.
@@ -426,6 +427,18 @@ func TestLife_goesOnAfterAReconnect(t *testing.T) {
 	p.say("module:configuration:configured", `{%s,"config":%s}`, bot, config)
 	p.say("module:status", `{%s,"phase":"ready"}`, bot)
 	require.Equal(t, session, r.wantPhase("bot", lifecycle.Ready).ID)
+}
+
+// A peer that asks for versions once it has announced itself loses its session, too.
+func TestLife_asksForOtherVersionsLater(t *testing.T) {
+	r := start(t, Options{})
+	p := r.dial()
+	p.announce("bot", "1")
+	r.wantPhase("bot", lifecycle.Ready)
+	p.say("module:compatibility:request", `{"protocolVersion":"v9","apiVersion":"v1"}`)
+	p.hearStatus("failed")
+	r.wantGone("bot")
+	require.Contains(t, r.gateway.Peers()[0].Modules[0].Reason, "Negotiation rejected")
 }
 
 // A peer that comes back and speaks other versions loses its session.

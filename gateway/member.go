@@ -69,17 +69,19 @@ func (g *Gateway) announced(e server.Announced) {
 		g.join(m)
 		return
 	}
-	switch e.How {
-	case server.Returned:
+	if e.How == server.Returned {
 		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteBack}))
-	case server.First, server.Again, server.Swapped:
 	}
 	m.link.push(announcement(m.module))
 }
 
-// lighten lets go of what the session has been told by now, which may hold a whole record. The
-// names of its events do not, and tell whose is what its peer calls.
+// lighten lets go of what the session has been told by now, which may hold a whole record,
+// unless another one may have to be told. The names of its events do not, and tell whose is
+// what its peer calls.
 func (m *member) lighten() {
+	if m.again {
+		return
+	}
 	m.module.ConfigSchema, m.module.Permissions = nil, nil
 	m.module.Dependencies = bytes.Clone(m.module.Dependencies)
 }

@@ -22,10 +22,18 @@ func negotiate(h *actors.Host) func(server.Proposal) server.Agreement {
 }
 
 // negotiated notes what a request for versions came to. All are told of a rejected one, by
-// the name that the peer gives itself; of one without a name, when it announces a module.
+// the modules that it has announced, else by the name that the peer gives itself; of one
+// without either, when it announces a module.
 func (g *Gateway) negotiated(e server.Negotiated) {
-	g.conns[e.Conn].compatibility = &e
-	if e.Source == nil || !isRejected(&e) {
+	c := g.conns[e.Conn]
+	c.compatibility = &e
+	if !isRejected(&e) {
+		return
+	}
+	for _, m := range c.members {
+		g.reject(m)
+	}
+	if e.Source == nil || len(c.members) > 0 {
 		return
 	}
 	data := append([]byte(`{"identity":`), e.Source.Raw...)
