@@ -23,11 +23,9 @@ type link struct {
 	// queue waits to be received, bytes is what it has together.
 	queue [][]byte
 	bytes int
-	// losses are the notes of a connection's end that the session does not know of yet, the
-	// one that it is at among them, if takesLoss. What it sends until then was for that
-	// connection.
-	losses    int
-	takesLoss bool
+	// losses are the notes of a connection's end of which the session has not said yet that
+	// it knows. What it sends until then was for that connection.
+	losses int
 	// why is set by its end: of the member's or, with isClosed, by the session's own.
 	why      error
 	isClosed bool
@@ -59,11 +57,22 @@ func (l *link) Send(record []byte) error {
 	if why != nil {
 		return why
 	}
-	if note, ok := airi.ReadNote(record); ok {
+	switch note, ok := airi.ReadNote(record); {
+	case ok && note.Verb == airi.NoteKnows:
+		l.known()
+		return nil
+	case ok:
 		l.g.noted(l.m, note)
 		return nil
 	}
 	return l.g.deliver(l, record)
+}
+
+// known takes it that the session knows of one more connection that is over.
+func (l *link) known() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.losses = max(l.losses-1, 0)
 }
 
 // isLate tells that the session does not know yet that a connection is over.
@@ -151,10 +160,6 @@ func (l *link) Recv() ([]byte, error) {
 func (l *link) TryRecv() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.takesLoss { // who comes for more has done with it
-		l.takesLoss = false
-		l.losses--
-	}
 	switch {
 	case len(l.queue) > 0 && !l.isClosed:
 	case l.why != nil:
@@ -164,7 +169,6 @@ func (l *link) TryRecv() ([]byte, error) {
 		return nil, transport.ErrNotYet
 	}
 	record := l.queue[0]
-	l.takesLoss = isLoss(record)
 	l.queue[0] = nil
 	l.queue = l.queue[1:]
 	l.bytes -= len(record)

@@ -33,7 +33,7 @@ func lost(words string) []string {
 
 func TestRemote_isAway(t *testing.T) {
 	l := busy(t)
-	require.Equal(t, append(lost("connection closed"), "absent connection closed"), l.note("away connection closed\n"))
+	require.Equal(t, append(lost("connection closed"), "absent connection closed", "note knows"), l.note("away connection closed\n"))
 	for _, key := range []string{"greet", "event:e", "airi-host:bridge:validate"} {
 		require.Equal(t, []string{"complete 4 error not-ready: plugin hello has no connection for now (connection closed): call " + key + " again later"},
 			l.invoke(4, key, "{}"))
@@ -42,7 +42,7 @@ func TestRemote_isAway(t *testing.T) {
 	require.Empty(t, l.step(protocol.Feed{ID: 2, Item: null}))
 	require.Empty(t, l.step(protocol.Cancel{ID: 1}))
 	require.Equal(t, []string{"dropped late-answer greet-receive-airi-host-7-1"}, l.frame("greet-receive-airi-host-7-1", `{"invokeId":"airi-host-7-1"}`))
-	require.Equal(t, []string{"dropped control away"}, l.note("away again\n"))
+	require.Equal(t, []string{"dropped control away", "note knows"}, l.note("away again\n"))
 
 	require.Equal(t, []string{"present"}, l.note("back\n"))
 	require.Equal(t, []string{"dropped late-answer greet-receive-airi-host-7-1"}, l.frame("greet-receive-airi-host-7-1", `{"invokeId":"airi-host-7-1"}`))
@@ -56,22 +56,22 @@ func TestRemote_isAwayForAReason(t *testing.T) {
 		"away\n": "its connection is closed",
 		"away " + strings.Repeat("x", protocol.MaxReason+1) + "\n": strings.Repeat("x", protocol.MaxReason),
 	} {
-		require.Equal(t, []string{"absent " + want}, newLink(t, Remote{}, protocol.Settings{}).note(record))
+		require.Equal(t, []string{"absent " + want, "note knows"}, newLink(t, Remote{}, protocol.Settings{}).note(record))
 	}
 }
 
 func TestRemote_isSwapped(t *testing.T) {
 	l := busy(t)
-	require.Equal(t, lost("another connection has taken its place"), l.note("swapped\n"))
+	require.Equal(t, append(lost("another connection has taken its place"), "note knows"), l.note("swapped\n"))
 	require.Len(t, l.invoke(4, "greet", "{}"), 1)
 	l.note("away gone\n")
-	require.Equal(t, []string{"present"}, l.note("swapped\n"), "it has a connection again")
+	require.Equal(t, []string{"present", "note knows"}, l.note("swapped\n"), "it has a connection again")
 }
 
 func TestRemote_aStepGoesOnWaitingWhileItIsAway(t *testing.T) {
 	l := newLink(t, Remote{Negotiates: true}, protocol.Settings{})
 	l.run(protocol.StepInit)
-	require.Equal(t, []string{"absent gone"}, l.note("away gone\n"))
+	require.Equal(t, []string{"absent gone", "note knows"}, l.note("away gone\n"))
 	require.Equal(t, []string{"present"}, l.note("back\n"))
 	require.Equal(t, []string{"ran init ok"}, l.life("module:prepared", "{}"))
 }
@@ -79,7 +79,7 @@ func TestRemote_aStepGoesOnWaitingWhileItIsAway(t *testing.T) {
 func TestRemote_whatItSaidOfItsHealthEndsWithTheConnection(t *testing.T) {
 	l := newLink(t, Remote{}, protocol.Settings{})
 	l.life("module:status", `{"phase":"degraded","reason":"ill"}`)
-	require.Equal(t, []string{"absent gone"}, l.note("away gone\n"))
+	require.Equal(t, []string{"absent gone", "note knows"}, l.note("away gone\n"))
 	require.Equal(t, []string{"present"}, l.note("back\n"))
 	require.Empty(t, l.life("module:status", ready))
 
@@ -101,7 +101,7 @@ func TestRemote_isGivenItsConfigurationAgainWhenItIsBack(t *testing.T) {
 		l.run(protocol.StepSetup)
 		l.life("module:status", ready)
 		require.Contains(t, append(l.note("away gone\n"), l.note(returns)...), commitNote)
-		require.Equal(t, []string{commitNote}, l.note("swapped\n"))
+		require.Equal(t, []string{commitNote, "note knows"}, l.note("swapped\n"))
 	}
 	l := newLink(t, Remote{}, protocol.Settings{})
 	l.note("away gone\n")

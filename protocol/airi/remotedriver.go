@@ -136,13 +136,18 @@ func (r *remote) note(n Note, out []protocol.Effect) []protocol.Effect {
 	case NoteLife, NoteAsked, NoteSaid:
 		return r.told(n, out)
 	case NoteAway:
-		return r.lose(n.Rest, out)
+		return knows(r.lose(n.Rest, out))
 	case NoteBack:
 		return r.back(out)
 	case NoteSwapped:
-		return r.swapped(out)
+		return knows(r.swapped(out))
 	}
 	return append(out, protocol.Drop(DroppedControl, n.Verb+" "+n.Rest))
+}
+
+// knows ends what a lost connection gave rise to.
+func knows(out []protocol.Effect) []protocol.Effect {
+	return append(out, protocol.Send{Message: Note{Verb: NoteKnows}})
 }
 
 // told takes an event of the websocket protocol.

@@ -36,6 +36,9 @@ const (
 	NoteDeliver = "deliver"
 	// NoteConfigure is a configuration for the module: Data is the whole of it.
 	NoteConfigure = "configure"
+	// NoteKnows answers each [NoteAway] and [NoteSwapped]: what the driver sends afterwards
+	// is not for the connection that is over.
+	NoteKnows = "knows"
 )
 
 // Note is what both ends of a [Remote]'s link tell each other beside Eventa's frames.
