@@ -35,10 +35,42 @@ func (h *Host) find(session string) *handle {
 
 // newest returns the session that has taken this one's place, or this one.
 func (h *Host) newest(who *handle) *handle {
-	if now := h.current(who.Plugin); now != nil {
+	if now := h.currentOf(who.Plugin, who.instance()); now != nil {
 		return now
 	}
 	return who
+}
+
+// currentOf is current for a guest's instance, where one is named.
+func (h *Host) currentOf(plugin, instance string) *handle {
+	if instance == "" {
+		return h.current(plugin)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, who := range slices.Backward(h.guests[plugin]) {
+		if who.guest.Instance == instance {
+			return who
+		}
+	}
+	return nil
+}
+
+// rising returns a session of a plugin that is not up, or nil: the newest, of an instance
+// where one is named.
+func (h *Host) rising(plugin, instance string) *handle {
+	h.mu.Lock()
+	all := slices.Clone(h.guests[plugin])
+	if who := h.plugins[plugin]; who != nil {
+		all = []*handle{who}
+	}
+	h.mu.Unlock()
+	for _, who := range slices.Backward(all) {
+		if (instance == "" || who.guest == nil || who.guest.Instance == instance) && !isUp(who.phaseNow()) {
+			return who
+		}
+	}
+	return nil
 }
 
 // current returns the newest session of a plugin, or nil: the host's own, or else a guest.
@@ -61,6 +93,9 @@ func (h *Host) remember(who, old *handle) error {
 	defer h.mu.Unlock()
 	if h.isDown.Load() {
 		return ErrShutdown
+	}
+	if who.guest != nil && h.supervisors[who.Plugin] != nil { // it has come meanwhile
+		return namesake(who.Plugin)
 	}
 	if old != nil {
 		delete(h.sessions, old.Session)
@@ -126,7 +161,7 @@ func (h *Host) supervisor(m *manifest.Manifest, guest *Guest) (*ref, error) {
 	key := name
 	if guest != nil {
 		if h.supervisors[name] != nil {
-			return nil, failure(protocol.CodeInvalid, name, "plugin "+name+" is one of the host's own: a guest needs another name")
+			return nil, namesake(name)
 		}
 		key = guestKey(name, guest.Instance)
 	}

@@ -55,14 +55,22 @@ func (r *registry) waitingOwners(need capability.Requirement) (owners []string, 
 	snap := r.table.Snapshot()
 	for _, key := range need.AnyOf {
 		for _, o := range snap.Get(key) {
-			switch w := r.waiters[o.Owner.Plugin]; {
+			switch w := r.waiters[ownerKey(o.Owner)]; {
 			case o.State == lifecycle.CapWithdrawn:
 			case o.State != lifecycle.CapReady && w != nil && !w.passed: // degraded after a crash, too
-				owners = append(owners, o.Owner.Plugin)
+				owners = append(owners, ownerKey(o.Owner))
 			default:
 				return nil, true
 			}
 		}
 	}
 	return owners, false
+}
+
+func keyNames(keys []string) []string {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = keyName(key)
+	}
+	return names
 }

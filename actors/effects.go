@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func (p *peer) do(effect protocol.Effect, cause protocol.Input) {
 	case protocol.Retire:
 		p.retire(e.Err)
 	case protocol.Absent:
-		p.h.self.tell(absent{e.Reason})
+		p.h.self.tell(absent{cmp.Or(e.Reason, unsaid)})
 	case protocol.Present:
 		p.h.self.tell(absent{})
 	case protocol.SetTimer:
@@ -296,7 +297,7 @@ func (p *peer) serve(e protocol.Serve) {
 			return
 		}
 	}
-	s := &serving{key: e.Call.Key}
+	s := &serving{key: e.Call.Key, by: p.h}
 	if p.host.publishes(p.h, e.Call) {
 		s.turn = p.publishes.follow()
 	}

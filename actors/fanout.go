@@ -28,7 +28,7 @@ import (
 // handler has returned or the event's time is over.
 func (h *Host) fanOut(ctx context.Context, c protocol.Call, began time.Time) {
 	var all sync.WaitGroup
-	for _, who := range h.audience(c) {
+	for _, who := range h.audience(ctx, c) {
 		t, full := who.hears.enter(len(c.Input), who.bounds.limits)
 		switch {
 		case full != nil:
@@ -107,12 +107,12 @@ func published(ctx context.Context) {
 }
 
 // audience returns the sessions that hear an event, each once.
-func (h *Host) audience(c protocol.Call) []*handle {
+func (h *Host) audience(ctx context.Context, c protocol.Call) []*handle {
 	var all []*handle
 	snapshot := h.snapshot()
 	circle := ""
-	if who := h.current(c.Caller); who != nil && c.Told {
-		circle = who.circle()
+	if c.Told {
+		circle = h.circleOf(ctx, c.Caller)
 	}
 	for pattern := range patterns(c.Key) {
 		for _, offer := range snapshot.Get(pattern) {
@@ -129,6 +129,20 @@ func (h *Host) audience(c protocol.Call) []*handle {
 		}
 	}
 	return all
+}
+
+// servedFor is in the context in which a peer's call is served: who makes it.
+type servedFor struct{}
+
+// circleOf is the circle of who publishes, which may have gone meanwhile; "" for none.
+func (h *Host) circleOf(ctx context.Context, caller string) string {
+	if who, _ := ctx.Value(servedFor{}).(*handle); who != nil && who.Plugin == caller {
+		return who.circle()
+	}
+	if who := h.current(caller); who != nil {
+		return who.circle()
+	}
+	return ""
 }
 
 // patterns are the keys under which an event is heard: its own, and those that end

@@ -123,6 +123,13 @@ func (h *handle) enter(phase lifecycle.State, reason string, now time.Time) {
 	h.wake()
 }
 
+// because changes why the session is in its phase.
+func (h *handle) because(reason string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reason = reason
+}
+
 // setComeback tells all that look whether there will be another session in this
 // one's place.
 func (h *handle) setComeback(c comeback, next time.Time) {

@@ -90,10 +90,10 @@ type (
 		err  error
 	}
 	// lost tells that the connection ended, and nobody had asked for it. One that is retired
-	// was ended by the host, and is no crash.
+	// was ended by the host, and is no crash; fault tells that the host broke it off.
 	lost struct {
-		why     error
-		retired bool
+		why            error
+		retired, fault bool
 	}
 	// ended tells that nothing of the plugin runs any more.
 	ended struct{}

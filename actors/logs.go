@@ -61,6 +61,9 @@ func (h *Host) Logs(plugin string, n int) []Logged {
 func (h *Host) record(who *handle, line Logged) {
 	h.mu.Lock()
 	ring := h.logs[who.Plugin]
+	if gone := who.guest != nil && h.sessions[who.Session] == nil; gone { // nothing of it is kept
+		ring = &logRing{max: 1}
+	}
 	if ring == nil {
 		ring = &logRing{max: orDefault(who.man.Host.Limits.LogLines, who.bounds.limits.LogLines)}
 		h.logs[who.Plugin] = ring

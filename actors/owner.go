@@ -98,7 +98,7 @@ func (h *Host) undeclared(c *protocol.Call) *handle {
 	if c.Plugin == "" {
 		return nil
 	}
-	who := h.current(c.Plugin)
+	who := h.currentOf(c.Plugin, c.Instance)
 	if who == nil || !who.up.Load() {
 		return nil
 	}
@@ -137,11 +137,7 @@ func (h *Host) starter(err error, c *protocol.Call) *handle {
 	if c.Plugin == "" {
 		return nil
 	}
-	who := h.current(c.Plugin)
-	if who == nil || isUp(who.phaseNow()) {
-		return nil
-	}
-	return who
+	return h.rising(c.Plugin, c.Instance)
 }
 
 // startingPhase tells whether a session in the phase is on its way to ready.

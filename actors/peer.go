@@ -407,8 +407,8 @@ func (p *peer) read() {
 // lost ends the peer because its connection ended; unasked, it is a crash.
 func (p *peer) lost(err error) {
 	p.lock()
-	asked, retired := p.asked, p.retired
-	if p.fault != nil {
+	asked, retired, fault := p.asked, p.retired, p.fault != nil
+	if fault {
 		err = p.fault
 	}
 	p.unlock()
@@ -419,5 +419,5 @@ func (p *peer) lost(err error) {
 		p.host.logLine(p.h, process.LogLine{Stream: process.Host, Text: "a process that the worker started has outlived it, and will be ended"})
 	}
 	p.close(err)
-	p.h.self.tell(lost{why: err, retired: retired})
+	p.h.self.tell(lost{why: err, retired: retired, fault: fault})
 }

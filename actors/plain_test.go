@@ -170,10 +170,10 @@ func (d *plainDriver) received(line string, out []protocol.Effect) []protocol.Ef
 		out = append(out, protocol.Offered{Offer: protocol.Offer{Key: rest, Invocable: true}})
 	case "retract":
 		out = append(out, protocol.Retracted{Key: rest})
-	case "serve", "follow", "serve-fed":
+	case "serve", "serve-told", "follow", "serve-fed":
 		d.owed[protocol.RequestID(id)] = true
 		key, input, _ := strings.Cut(text, " ")
-		call := protocol.Call{Key: key}
+		call := protocol.Call{Key: key, Told: word == "serve-told"}
 		if input != "" {
 			call.Input = json.RawMessage(input)
 		}
@@ -199,6 +199,10 @@ func (d *plainDriver) received(line string, out []protocol.Effect) []protocol.Ef
 			end.Err = errors.New(text)
 		}
 		out = append(out, end)
+	case "absent":
+		out = append(out, protocol.Absent{Reason: rest})
+	case "present":
+		out = append(out, protocol.Present{})
 	case "chunk":
 		out = append(out, protocol.Chunk{ID: protocol.RouteID(id)})
 	case "drop":

@@ -299,7 +299,7 @@ func (r *registry) tellCycle(plugin string) {
 		return
 	}
 	for _, member := range found[1:] { // the first is also the last
-		r.waiters[member].session.tell(cycle{r.findCycle(member)})
+		r.waiters[member].session.tell(cycle{keyNames(r.findCycle(member))})
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 // before they ask for anything of a context, so that little of it is made at first.
 type serving struct {
 	key string
+	// by is who makes it.
+	by *handle
 	// flow is what it has if the peer follows or feeds it, else nil.
 	flow *flow
 	// turn is its place among what the peer publishes events by, else nil.
@@ -30,9 +32,12 @@ var _ context.Context = (*serving)(nil)
 // Deadline is none: a service has limits of its own.
 func (s *serving) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Value is none, but for the turn of what publishes.
+// Value is none, but for who calls, and the turn of what publishes.
 func (s *serving) Value(key any) any {
-	if key == (publishing{}) && s.turn != nil {
+	switch {
+	case key == servedFor{}:
+		return s.by
+	case key == publishing{} && s.turn != nil:
 		return s.turn
 	}
 	return nil

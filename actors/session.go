@@ -225,6 +225,8 @@ func (s *session) receive(msg any) {
 		s.onTaken(m)
 	case absent:
 		s.onAbsent(m)
+	case displaced:
+		s.onDisplaced()
 	case offered:
 		s.onOffered(m)
 	case retracted:

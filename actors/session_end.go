@@ -69,9 +69,6 @@ func (s *session) failed(err error) {
 			s.loadReply = nil
 		}
 		s.sup.tell(sessionFailed{s.h, err, s.crashed, replies})
-		if s.h.guest != nil {
-			s.self.tell(stop{reply: make(chan error, 1)})
-		}
 	}()
 	if s.enter(lifecycle.Failed, err.Error()) {
 		s.say(protocol.Moment{What: protocol.MomentFailed, Reason: err.Error()})
@@ -237,7 +234,7 @@ func (s *session) onLost(m lost) {
 		s.link.end(m.why)
 		return
 	}
-	if m.retired {
+	if m.retired || m.fault && s.h.guest != nil {
 		s.fail(m.why)
 		return
 	}
@@ -253,10 +250,7 @@ func (s *session) left(why error) {
 	reason := "plugin " + s.h.Plugin + " has left: " + why.Error()
 	s.void(stopping, reason)
 	s.sup.tell(sessionStopping{s.h})
-	s.withdraw(reason, func() {
-		s.leaving = true
-		s.letGo(why)
-	})
+	s.withdraw(reason, func() { s.leave(false) })
 }
 
 func (s *session) onEnded() {
@@ -280,6 +274,9 @@ func (s *session) stopped() {
 	if s.h.former.CompareAndSwap(true, false) {
 		s.host.formers.Add(-1)
 	}
+	if g := s.h.guest; g != nil { // also of one that never came to use it
+		_ = g.Conn.Close()
+	}
 	if !s.replaced { // else the supervisor forgets it when there is the next one
 		s.host.forget(s.h)
 	}
@@ -287,7 +284,7 @@ func (s *session) stopped() {
 		err := errStopped(s.h.Plugin)
 		s.loaded(err)
 		s.settle(err)
-		s.sup.tell(sessionEnded{s.h})
+		s.sup.tell(sessionEnded{s.h, s.why})
 		tellAll(s.stopReplies, nil)
 		s.self.stop()
 	}()

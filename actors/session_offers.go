@@ -74,7 +74,7 @@ func (s *session) onOffered(m offered) {
 	}
 	s.offers[o.Key], s.listed = struct{}{}, true
 	delete(s.promised, o.Key)
-	s.host.registry.tell(addOffer{offer: s.offerOf(o, schema), ready: s.open, session: s.h, reply: m.reply})
+	s.host.registry.tell(addOffer{offer: s.offerOf(o, schema), ready: s.open && s.away == "", session: s.h, reply: m.reply})
 }
 
 // maxFilters is how many subscriptions of one plugin to the same events are told

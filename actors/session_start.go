@@ -158,7 +158,12 @@ func (s *session) onRequirements(m requirements) {
 }
 
 func (s *session) degrade(unmet []capability.Key) {
-	s.toDegraded("missing capabilities: " + strings.Join(keyStrings(unmet), ", "))
+	s.toDegraded(missing(unmet))
+}
+
+// missing is why a session is degraded that needs what is not there.
+func missing(unmet []capability.Key) string {
+	return "missing capabilities: " + strings.Join(keyStrings(unmet), ", ")
 }
 
 func (s *session) tellWaiting(unmet []capability.Key, plugins []string) {

@@ -160,11 +160,15 @@ func (h *Host) Stop(ctx context.Context, session string) (SessionInfo, error) {
 	return who.info(), nil
 }
 
-// Reload stops a session and starts its manifest again, as a new session.
+// Reload stops a session and starts its manifest again, as a new session. A guest's is
+// refused, and goes on.
 func (h *Host) Reload(ctx context.Context, session string, opts StartOptions) (SessionInfo, error) {
 	who, err := h.known(session, "Unable to reload missing plugin session: %s")
 	if err != nil {
 		return SessionInfo{}, err
+	}
+	if who.guest != nil {
+		return who.info(), failure(protocol.CodeInvalid, who.Plugin, "plugin "+who.Plugin+" is a guest, which the host cannot start: stop it, and it may come again")
 	}
 	if info, err := h.Stop(ctx, session); err != nil {
 		return info, err

@@ -113,6 +113,9 @@ func (p *supervisor) bequeath(old, heir *handle) {
 // refused clears up after a start that came too late: the host shuts down.
 func (p *supervisor) refused(old *handle) {
 	if old == nil {
+		if p.key != p.name { // the guest has not come
+			p.retire()
+		}
 		return
 	}
 	p.current = old

@@ -89,8 +89,11 @@ type (
 	}
 	// sessionStopping tells that it was asked to stop.
 	sessionStopping struct{ h *handle }
-	// sessionEnded tells that it has stopped.
-	sessionEnded struct{ h *handle }
+	// sessionEnded tells that it has stopped; why is what it failed of, or nil.
+	sessionEnded struct {
+		h   *handle
+		why error
+	}
 	// retry tells that the time of a restart has come.
 	retry struct{ gen int }
 	// steadied tells that a session may have been ready for long enough.
@@ -159,9 +162,7 @@ func (p *supervisor) onBegin(m begin) {
 	}
 	restarts := p.next != nil && p.next.restart
 	if !restarts && (p.next != nil || p.current != nil && !isOver(p.current.phaseNow()) && !p.leaves(m)) {
-		m.answer(nil, failure(protocol.CodeInvalid, p.name, fmt.Sprintf(
-			"plugin %s is already loaded as %s from %s: stop that first, or give %s another name",
-			p.name, p.current.Session, place(p.current.man), place(m.man))))
+		m.answer(nil, p.occupied(m))
 		return
 	}
 	if m.start == nil || !m.start.Resume {
@@ -186,6 +187,17 @@ func (p *supervisor) onBegin(m begin) {
 // leaves tells that a guest is on its way out while it comes again.
 func (p *supervisor) leaves(m begin) bool {
 	return m.guest != nil && p.worker == lifecycle.WorkerStopping
+}
+
+// occupied is why there is no session beside the one that there is.
+func (p *supervisor) occupied(m begin) error {
+	if m.guest != nil {
+		return failure(protocol.CodeInvalid, p.name, fmt.Sprintf(
+			"plugin %s: instance %s is here already: choose another one, or wait until it has left", p.name, m.guest.Instance))
+	}
+	return failure(protocol.CodeInvalid, p.name, fmt.Sprintf(
+		"plugin %s is already loaded as %s from %s: stop that first, or give %s another name",
+		p.name, p.current.Session, place(p.current.man), place(m.man)))
 }
 
 func (m begin) answer(h *handle, err error) {
@@ -227,6 +239,9 @@ func (p *supervisor) spawn(m begin, old *handle) {
 		m.answer(nil, err)
 		whole = true
 		return
+	}
+	if m.guest == nil {
+		p.host.displace(p.name)
 	}
 	p.current, p.last, p.heirTo = h, m, ""
 	p.last.made, p.last.loaded = nil, nil
@@ -280,7 +295,12 @@ func (p *supervisor) onSessionReady(m sessionReady) {
 }
 
 func (p *supervisor) onSessionFailed(m sessionFailed) {
-	defer tellAll(m.waiting, m.err)
+	defer func() {
+		tellAll(m.waiting, m.err)
+		if m.h.guest != nil { // all know of it
+			m.h.self.tell(stop{reply: make(chan error, 1)})
+		}
+	}()
 	switch {
 	case m.h != p.current:
 	case m.crashed:
@@ -311,6 +331,9 @@ func (p *supervisor) onSessionStopping(m sessionStopping) {
 }
 
 func (p *supervisor) onSessionEnded(m sessionEnded) {
+	if g := m.h.guest; g != nil && g.Ended != nil {
+		defer g.Ended(m.why)
+	}
 	if m.h != p.current {
 		return
 	}

@@ -118,7 +118,7 @@ func TestSupervisor_factsOfAnotherSessionAreLate(t *testing.T) {
 		startReady(t, h, manifestFor("a"))
 		other := &handle{}
 		for _, fact := range []any{
-			sessionEnded{other},
+			sessionEnded{h: other},
 			sessionStopping{other},
 			sessionReady{h: other},
 			sessionFailed{h: other, err: errors.New("x")},
