@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,6 +68,9 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.with(func() {
 		g.also(server.Shut{})
 		g.leave()
+		for t := range g.timers {
+			g.stopTimer(t)
+		}
 	})
 	err := g.sockets.Shutdown(ctx)
 	g.joins.Wait() // each ends with life
@@ -86,6 +91,22 @@ type conn struct {
 	dropped map[string]uint64
 	// batch is the number of the batch that it was put into last.
 	batch uint64
+	// busy counts the sessions that come because of it; calm closes, for who waits, when
+	// these are few again.
+	busy int
+	calm chan struct{}
+}
+
+// maxBusy is how many sessions may be on their way because of one connection, before that
+// is not read from.
+const maxBusy = 64
+
+// calmer counts one session out that was on its way; mu is held.
+func (c *conn) calmer() {
+	if c.busy--; c.busy <= maxBusy && c.calm != nil {
+		close(c.calm)
+		c.calm = nil
+	}
 }
 
 // serve takes what one connection sends, until its end. It holds next to nothing while it
@@ -204,8 +225,8 @@ func (b *batch) add(c *conn) {
 // opened is the beginning of a connection, which may have shown a token already.
 func (g *Gateway) opened(c *conn) server.Opened {
 	in := server.Opened{Conn: c.id, Peer: c.peer}
-	if g.o.Verify != nil && c.socket.IsAuthenticated() {
-		in.Credential, in.Known = g.o.Verify(g.o.Socket.Now().Token)
+	if g.o.Server.Verify != nil && c.socket.IsAuthenticated() {
+		in.Credential, in.Known = g.o.Server.Verify(g.o.Socket.Now().Token)
 	}
 	return in
 }
@@ -241,10 +262,26 @@ func (g *Gateway) act(b *batch, in server.Input) {
 
 // also is for whoever is at it: mu is held, and there is a batch.
 func (g *Gateway) also(in server.Input) {
+	defer func() {
+		if v := recover(); v != nil {
+			g.panicked(in, v)
+		}
+	}()
 	for _, e := range g.server.Step(time.Now(), in) {
 		g.do(e)
 	}
 }
+
+// panicked ends the connection whose frame it was: no frame ends the process.
+func (g *Gateway) panicked(in server.Input, v any) {
+	g.o.Log.Error("the gateway panicked", "input", fmt.Sprintf("%T", in), "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	if received, ok := in.(server.Received); ok {
+		g.close(server.Close{Conn: received.Conn, Code: codeInternal, Reason: "the host failed at this frame: its log says how"})
+	}
+}
+
+// codeInternal is the close code of RFC 6455 for a fault of this side.
+const codeInternal = 1011
 
 // with does something under mu, and then writes what has come of it.
 func (g *Gateway) with(do func()) {
@@ -340,15 +377,12 @@ func (g *Gateway) setTimer(e server.SetTimer) {
 	g.stopTimer(e.Timer)
 	var own *time.Timer
 	own = time.AfterFunc(e.After, func() {
-		g.mu.Lock()
-		due := g.timers[e.Timer] == own
-		if due {
-			delete(g.timers, e.Timer)
-		}
-		g.mu.Unlock()
-		if due {
-			g.step(server.Fired{Timer: e.Timer})
-		}
+		g.with(func() {
+			if g.timers[e.Timer] == own {
+				delete(g.timers, e.Timer)
+				g.also(server.Fired{Timer: e.Timer})
+			}
+		})
 	})
 	g.timers[e.Timer] = own
 }

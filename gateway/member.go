@@ -131,7 +131,8 @@ func (g *Gateway) join(m *member) {
 	l.push(announcement(m.module))
 	guest.Failed = func(err error) { g.with(func() { g.failed(m, l, err) }) }
 	guest.Configured = func(c protocol.Config) { g.with(func() { g.keep(guest.Manifest.PluginName(), c) }) }
-	former := g.leaving[l.guest]
+	former, by := g.leaving[l.guest], m.conn
+	by.busy++
 	g.joins.Go(func() {
 		if former != nil {
 			select {
@@ -139,13 +140,14 @@ func (g *Gateway) join(m *member) {
 			case <-g.life.Done():
 			}
 		}
-		g.bring(m, l, guest)
+		g.bring(m, l, by, guest)
 	})
 }
 
-func (g *Gateway) bring(m *member, l *link, guest actors.Guest) {
+func (g *Gateway) bring(m *member, l *link, by *conn, guest actors.Guest) {
 	session, err := g.enrol(guest)
 	g.with(func() {
+		by.calmer()
 		switch {
 		case m.link != l:
 		case err == nil:
@@ -175,11 +177,24 @@ func (g *Gateway) enrol(guest actors.Guest) (session string, err error) {
 // others may show why it waits in vain.
 func (g *Gateway) stays(m *member, why error) {
 	m.reason = why.Error()
-	g.o.Log.Warn("a module has no session", "plugin", m.module.Identity.Plugin, "instance", m.module.Identity.Instance, "error", why)
+	g.drop(m.conn, droppedRefused)
+	if n := g.dropped[droppedRefused]; isPowerOfTen(n) { // they may be many
+		g.o.Log.Warn("a module has no session", "plugin", m.module.Identity.Plugin, "instance", m.module.Identity.Instance, "error", why, "so_far", n)
+	}
 	if m.negotiates {
 		data, _ := json.Marshal(map[string]any{"phase": lifecycle.Failed, "reason": m.reason}) // of texts
 		g.also(server.Tell{Session: m.id, Type: statusEvent, Data: data, Everyone: true})
 	}
+}
+
+// droppedRefused counts announcements of modules that got no session.
+const droppedRefused = "refused"
+
+func isPowerOfTen(n uint64) bool {
+	for n > 0 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
 }
 
 // failed leaves the module of a session that fails connected: it may announce itself anew,
@@ -204,8 +219,8 @@ func (g *Gateway) guest(m *member) (actors.Guest, error) {
 		return actors.Guest{}, fmt.Errorf("the plugin's id %q: expected a text that is not blank, without control characters", id.Plugin)
 	}
 	instance := id.Instance
-	if instance == "" || strings.ContainsFunc(instance, unicode.IsControl) {
-		instance = fmt.Sprintf("connection-%d", m.id) // it cannot be recognised again, either
+	if instance == "" || strings.HasPrefix(instance, nameless) || strings.ContainsFunc(instance, unicode.IsControl) {
+		instance = fmt.Sprint(nameless, m.id) // it cannot be recognised again, either
 	}
 	return actors.Guest{
 		Manifest: &manifest.Manifest{
@@ -216,6 +231,9 @@ func (g *Gateway) guest(m *member) (actors.Guest, error) {
 		Dialect: airi.Remote{Session: uint64(m.id), Negotiates: m.negotiates, Collecting: g.o.Collecting},
 	}, nil
 }
+
+// nameless begins the instances that the gateway gives itself.
+const nameless = "connection-"
 
 // requirements are the roles that a module says it depends on, as keys of capabilities.
 // What is optional is not awaited.

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"log/slog"
 
 	"github.com/airi-host/airi-host/actors"
@@ -19,7 +21,7 @@ type Options struct {
 	Log *slog.Logger
 
 	// Verify tells whether a token is one of the host's, and whose, in constant time; nil
-	// means that none is configured: everybody is authenticated, and all are equal.
+	// knows the Token of Socket. Without either everybody is authenticated, and all are equal.
 	Verify func(token string) (credential string, ok bool)
 	// Socket bounds the connections, and says who may make one. Its Token is checked at the
 	// upgrade; a peer that has shown it there has the credential that Verify has for it.
@@ -58,9 +60,7 @@ func (o Options) withDefaults() Options {
 	if o.LinkBytes <= 0 {
 		o.LinkBytes = defaultLinkBytes
 	}
-	if o.Server.Verify == nil {
-		o.Server.Verify = o.Verify
-	}
+	o.guard()
 	if o.Server.Instance == "" && o.Host != nil {
 		o.Server.Instance = o.Host.ID()
 	}
@@ -68,6 +68,22 @@ func (o Options) withDefaults() Options {
 		o.Server.Negotiate = negotiate(o.Host)
 	}
 	return o
+}
+
+// guard sees to it that a token which only the connections know is no open door.
+func (o *Options) guard() {
+	if o.Server.Verify == nil {
+		o.Server.Verify = o.Verify
+	}
+	if socket := o.Socket; o.Server.Verify == nil && (socket.Token != "" || socket.Access != nil) {
+		o.Server.Verify = func(given string) (string, bool) { return "", same(given, socket.Now().Token) }
+	}
+}
+
+// same compares tokens in constant time.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
 // maxRecord is the longest frame of a websocket, in bytes.

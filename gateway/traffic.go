@@ -61,8 +61,8 @@ func (g *Gateway) routed(e server.Routed) {
 	if !g.o.Host.Wants(actors.KindChannel) && !g.o.Host.Hears("event:"+e.Frame.Type, Circle) {
 		return
 	}
-	if l := c.members[0].link; l != nil {
-		l.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteSaid, Rest: e.Frame.Type, Data: e.Frame.Plain()}))
+	if m := c.find(anyMember); m != nil {
+		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteSaid, Rest: e.Frame.Type, Data: e.Frame.Plain()}))
 	}
 }
 
@@ -71,7 +71,7 @@ func (g *Gateway) routed(e server.Routed) {
 func (g *Gateway) eventa(e server.EventaFrame) {
 	c := g.conns[e.Conn]
 	m := g.meant(c, e.Record)
-	if m == nil || m.link == nil {
+	if m == nil {
 		g.drop(c, droppedEventa)
 		return
 	}
@@ -82,30 +82,42 @@ func (g *Gateway) eventa(e server.EventaFrame) {
 const droppedEventa = "eventa"
 
 func (g *Gateway) meant(c *conn, record []byte) *member {
-	switch len(c.members) {
-	case 0:
-		return nil
-	case 1:
-		return c.members[0]
-	}
-	if session, ok := airi.RemoteTarget(record); ok {
-		i := slices.IndexFunc(c.members, func(m *member) bool { return uint64(m.id) == session })
-		if i >= 0 {
-			return c.members[i]
+	if len(c.members) > 1 {
+		if session, ok := airi.RemoteTarget(record); ok {
+			if m := c.find(func(m *member) bool { return uint64(m.id) == session }); m != nil {
+				return m
+			}
 		}
 	}
 	if key, ok := airi.RemoteCalled(record); ok { // its own, which it knows
-		i := slices.IndexFunc(c.members, func(m *member) bool { return slices.Contains(m.module.PossibleEvents, key) })
-		if i >= 0 {
-			return c.members[i]
+		if m := c.find(func(m *member) bool { return slices.Contains(m.module.PossibleEvents, key) }); m != nil {
+			return m
 		}
 	}
-	return c.members[0]
+	return c.find(anyMember)
 }
 
-// behind returns what closes when the first session that is behind is not; nil where none
-// is. Gateway.mu is held.
+func anyMember(*member) bool { return true }
+
+// find returns the first module of a connection that has a session and is meant; nil for
+// none.
+func (c *conn) find(meant func(*member) bool) *member {
+	i := slices.IndexFunc(c.members, func(m *member) bool { return m.link != nil && meant(m) })
+	if i < 0 {
+		return nil
+	}
+	return c.members[i]
+}
+
+// behind returns what closes when the first session that is behind is not, or when few come
+// because of the connection; nil where there is nothing to wait for. Gateway.mu is held.
 func (c *conn) behind() <-chan struct{} {
+	if c.busy > maxBusy {
+		if c.calm == nil {
+			c.calm = make(chan struct{})
+		}
+		return c.calm
+	}
 	for _, m := range c.members {
 		if m.link != nil {
 			if behind := m.link.behind(); behind != nil {
