@@ -232,6 +232,7 @@ func TestGuest_aCallWaitsForTheInstanceThatIsComing(t *testing.T) {
 func TestGuest_leavesFromWhereverItStands(t *testing.T) {
 	for name, to := range map[string]func(t *testing.T, h *Host) *visitor{
 		"while it loads": func(t *testing.T, h *Host) *visitor {
+			t.Helper()
 			v, g := comes(t, h, "bot", "1")
 			g.Dialect = plain{silent: true}
 			v.joins(g)
@@ -239,12 +240,14 @@ func TestGuest_leavesFromWhereverItStands(t *testing.T) {
 			return v
 		},
 		"while it waits": func(t *testing.T, h *Host) *visitor {
+			t.Helper()
 			v, g := comes(t, h, "bot", "1", requires("tool:never"))
 			v.joins(g)
 			v.says("offer tool:a")
 			return v
 		},
 		"while it prepares": func(t *testing.T, h *Host) *visitor {
+			t.Helper()
 			v, g := comes(t, h, "bot", "1")
 			g.Dialect = plain{silent: true}
 			v.joins(g)
@@ -253,19 +256,25 @@ func TestGuest_leavesFromWhereverItStands(t *testing.T) {
 			return v
 		},
 		"for want of its configuration": func(t *testing.T, h *Host) *visitor {
+			t.Helper()
 			v, g := comes(t, h, "bot", "1", needsConfiguration)
 			v.joins(g)
 			require.NoError(t, <-v.settled)
 			v.wantAs(lifecycle.ConfigurationNeeded, "Host requested configuration before activation.")
 			return v
 		},
-		"ready": func(t *testing.T, h *Host) *visitor { return guest(t, h, "bot", "1", "tool:a") },
+		"ready": func(t *testing.T, h *Host) *visitor {
+			t.Helper()
+			return guest(t, h, "bot", "1", "tool:a")
+		},
 		"absent": func(t *testing.T, h *Host) *visitor {
+			t.Helper()
 			v := guest(t, h, "bot", "1", "tool:a")
 			v.says("absent gone")
 			return v
 		},
 		"with what it has logged": func(t *testing.T, h *Host) *visitor {
+			t.Helper()
 			v := guest(t, h, "bot", "1", "tool:a")
 			v.says("log a line")
 			require.NotEmpty(t, h.Logs("bot", 0))
@@ -395,28 +404,28 @@ func heapNow() uint64 {
 // One that fails is told as failed, with why, and then forgotten.
 func TestGuest_failsAndIsForgotten(t *testing.T) {
 	for name, row := range map[string]struct {
-		fail func(t *testing.T, v *visitor, g Guest)
+		fail func(v *visitor, g Guest)
 		why  string
 	}{
-		"for want of what it requires": {func(t *testing.T, v *visitor, g Guest) {
+		"for want of what it requires": {func(v *visitor, g Guest) {
 			requires("tool:never")(g.Manifest)
 			v.joins(g)
 			time.Sleep(15 * time.Second)
 		}, "Capability `tool:never` is not ready after 15000ms."},
-		"by a step that does not end": {func(t *testing.T, v *visitor, g Guest) {
+		"by a step that does not end": {func(v *visitor, g Guest) {
 			g.Dialect = plain{silent: true}
 			v.joins(g)
 			time.Sleep(30 * time.Second)
 		}, "load of plugin bot did not finish within 30s: it has to tell the host when it is over; or raise timeouts.load in the host's settings"},
-		"by what it says": {func(t *testing.T, v *visitor, g Guest) {
+		"by what it says": {func(v *visitor, g Guest) {
 			v.joins(g)
 			v.says("offer tool:a", "end of my wits")
 		}, "of my wits"},
-		"by a panic in its driver": {func(t *testing.T, v *visitor, g Guest) {
+		"by a panic in its driver": {func(v *visitor, g Guest) {
 			v.joins(g)
 			v.says("offer tool:a", "panic attack")
 		}, "the driver of plugin bot: panic: attack"},
-		"by a panic in making its driver": {func(t *testing.T, v *visitor, g Guest) {
+		"by a panic in making its driver": {func(v *visitor, g Guest) {
 			g.Dialect = unmakeable{}
 			v.joins(g)
 		}, "the session of plugin bot: panic: no driver"},
@@ -426,7 +435,7 @@ func TestGuest_failsAndIsForgotten(t *testing.T) {
 				h := startHost(t)
 				phases := listen(t, h, KindPhase, nil)
 				v, g := comes(t, h, "bot", "1")
-				row.fail(t, v, g)
+				row.fail(v, g)
 				settle()
 				require.EqualError(t, <-v.ended, row.why)
 				if err := <-v.settled; err != nil {
