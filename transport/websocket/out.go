@@ -167,22 +167,31 @@ func (c *Conn) kick() {
 		return
 	}
 	c.out.turn = true
-	c.mu.Unlock()
-	for i := 0; i < ownChunks && c.try != nil; i++ {
-		next, more := c.take()
-		if !more {
-			return
-		}
-		n, err := c.try.write(next.data)
-		if err == nil && n < len(next.data) {
-			c.putBack(next, n)
-			break
-		}
-		if !c.wrote(next, err) {
-			return
-		}
+	if c.try == nil {
+		c.mu.Unlock()
+		go c.drain()
+		return
 	}
-	go c.drain()
+	next, more := c.pick()
+	c.mu.Unlock()
+	for i := 1; more; i++ {
+		n, err := c.try.write(next.data)
+		switch {
+		case err == nil && n < len(next.data):
+			c.putBack(next, n)
+			go c.drain()
+			return
+		case err != nil || i == ownChunks:
+			if c.wrote(next, err) {
+				go c.drain()
+			}
+			return
+		}
+		c.mu.Lock()
+		c.settle(next)
+		next, more = c.pick()
+		c.mu.Unlock()
+	}
 }
 
 // drain writes until nothing waits. It has the turn.
@@ -222,10 +231,15 @@ func (c *Conn) writeWithin(d time.Duration) {
 	}
 }
 
-// take takes what is to be written next; where there is nothing it gives the turn back.
+// take takes what is to be written next.
 func (c *Conn) take() (next chunk, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.pick()
+}
+
+// pick is what is to be written next; where there is nothing it gives the turn back. mu is held.
+func (c *Conn) pick() (next chunk, more bool) {
 	o := &c.out
 	switch {
 	case o.cut:
@@ -269,8 +283,10 @@ func (c *Conn) yield() {
 	close(c.hush)
 }
 
-// settle counts out what was written. After the end all is counted out already.
+// settle counts out what was written, and frees it. After the end all is counted out
+// already. mu is held.
 func (c *Conn) settle(k chunk) {
+	k.free()
 	if c.err == nil {
 		c.out.records -= k.records
 		c.out.bytes -= k.bytes
@@ -308,7 +324,6 @@ func (c *Conn) putBack(k chunk, n int) {
 func (c *Conn) wrote(k chunk, err error) bool {
 	c.mu.Lock()
 	c.settle(k)
-	k.free()
 	c.mu.Unlock()
 	if err == nil {
 		return true
