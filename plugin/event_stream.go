@@ -61,10 +61,10 @@ func (s *Session) stream(ctx context.Context, part protocol.Streamed) error {
 	return home.Stream(ctx, part)
 }
 
-var _ streaming = home{}
+var _ streaming = paperclipHome{}
 
 // Stream tells a Paperclip host something on an event stream.
-func (h home) Stream(ctx context.Context, s protocol.Streamed) error {
+func (h paperclipHome) Stream(ctx context.Context, s protocol.Streamed) error {
 	w := h.w
 	if w.out.room(ctx); ctx.Err() != nil && s.What != protocol.StreamClose {
 		return ctx.Err()
@@ -78,7 +78,7 @@ func (h home) Stream(ctx context.Context, s protocol.Streamed) error {
 }
 
 // trackStream keeps which streams are open.
-func (w *worker) trackStream(s protocol.Streamed) error {
+func (w *paperclipWorker) trackStream(s protocol.Streamed) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	open := w.streams[s.Channel]

@@ -116,5 +116,5 @@ func (o PaperclipOptions) withDefaults() PaperclipOptions {
 // gone while something is written to it. In the end the contexts of handlers are
 // cancelled and waited for (Grace), and what they have written is, too (5 s).
 func ServePaperclip(ctx context.Context, d *Definition, opts PaperclipOptions) error {
-	return newWorker(d, opts.withDefaults()).serve(ctx)
+	return newPaperclipWorker(d, opts.withDefaults()).serve(ctx)
 }

@@ -12,21 +12,23 @@ import (
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
-	"github.com/airi-host/airi-host/protocol/paperclip"
 	"github.com/airi-host/airi-host/transport/ndjson"
 )
 
-// worker runs a plugin at the worker's end of a Paperclip host's wire. One goroutine
+// worker runs a plugin at the worker's end of a host's wire, of any dialect. One goroutine
 // reads; every task of the host's has a goroutine of its own, but for those that have
 // an order, which share one a lane.
+//
+//	bytes ──codec──▶ machine ──▶ task ──▶ lane, or a goroutine of its own ──▶ end.handle
+//	      ◀─output──         ◀── reply ◀─────────────────────────────────────┘
 type worker struct {
 	definition *Definition
-	opts       PaperclipOptions
-	codec      protocol.Codec
-	session    *Session
-	log        *slog.Logger
-	// known is what initialize told; nil before.
-	known atomic.Pointer[known]
+	wired      wired
+	// end is what the dialect has of its own, machine its end of the wire.
+	end     end
+	codec   protocol.Codec
+	session *Session
+	log     *slog.Logger
 
 	// ctx is the one of all handlers; it ends when the worker does.
 	ctx    context.Context
@@ -35,19 +37,17 @@ type worker struct {
 	out output
 
 	mu      sync.Mutex
-	machine *paperclip.Worker
+	machine protocol.Driver
 	effects []protocol.Effect
+	// remarks are for the log, once the lock is free.
+	remarks []remark
 	// calls are those of the host that somebody waits for.
-	calls    map[protocol.CallID]chan answer
+	calls    map[protocol.CallID]*waiting
 	lastCall protocol.CallID
-	// routes are those whose handlers run, streams the event streams that are open.
-	routes  map[protocol.RouteID]*Route
-	streams map[string]bool
-	// hooks and events are the tasks that have an order; running counts all tasks.
-	hooks, events lane
-	running       int
+	// running counts all tasks.
+	running int
 	// hands takes a task to one of the goroutines that idle, which are counted.
-	hands  chan paperclip.Task
+	hands  chan task
 	idlers atomic.Int32
 	// idle is closed, once, when none runs; it is there when somebody waits for it.
 	idle chan struct{}
@@ -58,46 +58,83 @@ type worker struct {
 	err   error
 }
 
-func newWorker(d *Definition, o PaperclipOptions) *worker {
+// wired is how a worker is joined to its host.
+type wired struct {
+	in  io.Reader
+	out io.Writer
+	// record is the longest frame, queue how much may wait to be read, both in bytes; grace
+	// is how long handlers may still run when their contexts have ended.
+	record, queue int
+	grace         time.Duration
+}
+
+// end is what a dialect's end of the wire does in its own way.
+type end interface {
+	// open is called once, before anything is read.
+	open()
+	// carryOut does what comes of the machine and is not the same for all. It holds the
+	// worker's lock.
+	carryOut(protocol.Effect)
+	// handle does a task; flow is what its handler reports to, where the host follows.
+	handle(context.Context, task) (json.RawMessage, error)
+	flow(task) *flow
+	// asking makes a call of the host's, for the sake of an invocation.
+	asking(in protocol.Invoke, invocation string) protocol.Input
+	// method is a call of the plugin's as the wire has it.
+	method(context.Context, protocol.Call) (string, json.RawMessage)
+	// instead is what is sent in the place of an answer that cannot be written; nil for
+	// what is none.
+	instead(m protocol.Message, why error) protocol.Message
+	// close is called when nothing more is to be expected of the host, before the contexts
+	// of handlers end.
+	close()
+	// host names the kind of host, pluginName the plugin.
+	host() string
+	pluginName() string
+}
+
+// remark is a line for the log.
+type remark struct {
+	level slog.Level
+	text  string
+	about []any
+}
+
+// newWorker makes a worker to which its dialect's end is still to be given.
+func newWorker(d *Definition, codec protocol.Codec, machine protocol.Driver, to wired) *worker {
 	w := &worker{
 		definition: d,
-		opts:       o,
-		codec:      paperclip.Dialect{}.Codec(),
-		machine: paperclip.NewWorker(paperclip.WorkerSettings{
-			Hooks: optionalMethods(d), MultiCompany: o.MultiCompany, MaxPending: o.MaxPending,
-			Routes: true, Duplex: paperclip.DuplexBase64,
-			Limits: paperclip.RouteLimits{Chunk: o.Routes.Chunk, Writes: o.Routes.Writes, Unanswered: o.Routes.WaitingBytes},
-		}),
-		calls:   map[protocol.CallID]chan answer{},
-		routes:  map[protocol.RouteID]*Route{},
-		streams: map[string]bool{},
-		hands:   make(chan paperclip.Task),
-		ended:   make(chan struct{}),
+		wired:      to,
+		codec:      codec,
+		machine:    machine,
+		calls:      map[protocol.CallID]*waiting{},
+		hands:      make(chan task),
+		ended:      make(chan struct{}),
 	}
-	w.out = output{dst: o.Out, codec: w.codec, limit: o.QueueBytes, record: o.MaxRecord, onFail: func(err error) {
+	w.out = output{dst: to.out, codec: codec, limit: to.queue, record: to.record, onFail: func(err error) {
 		w.finish(fmt.Errorf("writing to the host: %w", err))
 	}}
-	w.session = newSession(d, home{w})
-	w.log = newLogger(w.logLine)
 	return w
 }
 
 // serve is the life of the worker.
 func (w *worker) serve(ctx context.Context) error {
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	w.end.open()
 	go func() { w.finish(w.read()) }()
 	select {
 	case <-ctx.Done():
 		w.finish(nil)
 	case <-w.ended:
 	}
+	w.end.close()
 	w.cancel()
-	w.waitForTasks()
+	w.waitForTasks(w.wired.grace)
 	w.step(protocol.Closed{})
 	drain, stop := context.WithTimeout(context.Background(), drainTime)
 	defer stop()
 	err := w.out.drained(drain)
-	closeAll(w.opts.In, w.opts.Out)
+	closeAll(w.wired.in, w.wired.out)
 	switch {
 	case w.err != nil:
 		return w.err
@@ -119,14 +156,18 @@ func closeAll(ends ...any) {
 func (w *worker) finish(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.finishLocked(err)
+}
+
+func (w *worker) finishLocked(err error) {
 	if !w.over {
 		w.over, w.err = true, err
 		close(w.ended)
 	}
 }
 
-// waitForTasks gives the tasks that run their grace.
-func (w *worker) waitForTasks() {
+// waitForTasks gives the tasks that run some time.
+func (w *worker) waitForTasks(limit time.Duration) {
 	idle := make(chan struct{})
 	w.mu.Lock()
 	if w.running == 0 {
@@ -135,7 +176,7 @@ func (w *worker) waitForTasks() {
 		w.idle = idle
 	}
 	w.mu.Unlock()
-	grace := time.NewTimer(w.opts.Grace)
+	grace := time.NewTimer(limit)
 	defer grace.Stop()
 	select {
 	case <-idle:
@@ -145,7 +186,7 @@ func (w *worker) waitForTasks() {
 
 // read takes frames until the host's end of the wire is closed, which is a good end.
 func (w *worker) read() error {
-	in := ndjson.NewReader(w.opts.In, ndjson.ReaderOptions{MaxRecord: w.opts.MaxRecord})
+	in := ndjson.NewReader(w.wired.in, ndjson.ReaderOptions{MaxRecord: w.wired.record})
 	for {
 		line, err := in.Read()
 		switch {
@@ -168,6 +209,13 @@ func (w *worker) read() error {
 
 // step gives the machine what happened and does what comes of it.
 func (w *worker) step(in protocol.Input) {
+	for _, n := range w.stepped(in) {
+		w.log.Log(w.ctx, n.level, n.text, n.about...)
+	}
+}
+
+// stepped is step but for what is to be logged: whoever reads the log may be slow.
+func (w *worker) stepped(in protocol.Input) (remarks []remark) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.effects = w.machine.Step(time.Time{}, in, w.effects[:0])
@@ -175,49 +223,39 @@ func (w *worker) step(in protocol.Input) {
 		w.effects[i] = nil
 		w.carryOut(e)
 	}
+	remarks, w.remarks = w.remarks, nil
+	return remarks
 }
 
 func (w *worker) carryOut(e protocol.Effect) {
 	switch e := e.(type) {
 	case protocol.Send:
 		w.send(e.Message)
-	case paperclip.Task:
-		w.begin(e)
 	case protocol.Complete:
 		if wanted := w.calls[e.ID]; wanted != nil {
 			delete(w.calls, e.ID)
-			wanted <- answer{e.Result, e.Err}
+			wanted.done <- answer{e.Result, e.Err}
 		}
-	case protocol.Ran:
-		if !w.over {
-			w.over = true
-			close(w.ended)
+	case protocol.Progress:
+		if wanted := w.calls[e.ID]; wanted != nil {
+			wanted.parts.add(e.Item)
 		}
-	case protocol.Dropped:
-		w.dropped(e)
 	default:
-		w.routeEffect(e)
+		w.end.carryOut(e)
 	}
 }
 
 // send queues a frame. An answer that cannot be written becomes an error.
 func (w *worker) send(m protocol.Message) {
 	err := w.out.add(m)
-	r, ok := m.(paperclip.Response)
-	if err == nil || !ok {
+	if err == nil {
 		return
 	}
-	why, _ := json.Marshal(map[string]any{"code": codeWorker, "message": w.pluginName() + ": the answer: " + err.Error()})
-	_ = w.out.add(paperclip.Response{ID: r.ID, Error: why}) // nobody is left to be told
+	if other := w.end.instead(m, fmt.Errorf("%s: the answer: %w", w.end.pluginName(), err)); other != nil {
+		_ = w.out.add(other) // nobody is left to be told
+	}
 }
 
-// dropped has the host log what of it was not used.
-func (w *worker) dropped(d protocol.Dropped) {
-	line := logLine{Level: "warn", Message: "something of the host's was not used"}
-	if d.What == paperclip.DroppedLate {
-		line.Level = "debug" // its caller has given up, and knows
-	}
-	line.Meta, _ = json.Marshal(map[string]string{"what": d.What, "detail": d.Detail})
-	params, _ := json.Marshal(line)
-	w.send(paperclip.Notification{Method: methodLog, Params: params})
+func (w *worker) fault(code protocol.Code, message string) *protocol.Error {
+	return &protocol.Error{Code: code, Plugin: w.end.pluginName(), Message: message}
 }

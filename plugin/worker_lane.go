@@ -8,26 +8,34 @@ import (
 	"runtime/debug"
 
 	"github.com/airi-host/airi-host/protocol"
-	"github.com/airi-host/airi-host/protocol/paperclip"
 )
+
+// task is something that the host wants. One Reply is owed, unless it is the end's own.
+type task struct {
+	protocol.Serve
+	// invocation is what the host calls it, "" for nothing.
+	invocation string
+	// isValidate tells that it is asked whether an action or an evaluator fits.
+	isValidate bool
+	// ctx ends with the task's own end; nil where it ends with the worker.
+	ctx context.Context
+	// own is what is done where it is not the host that wants it, after takes how that
+	// ended.
+	own   func(context.Context) error
+	after func(error)
+}
 
 // lane is a queue of tasks of which one runs at a time. Its length is bounded as
 // that of all tasks.
 type lane struct {
-	waiting []paperclip.Task
+	waiting []task
 	busy    bool
 }
 
-// begin starts a task, or queues it behind those before which it must not run.
-func (w *worker) begin(t paperclip.Task) {
+// begin starts a task, or queues it behind those of its lane, where it has one.
+func (w *worker) begin(t task, l *lane) {
 	w.running++
-	var l *lane
-	switch t.Call.Key {
-	case "initialize", "configChanged", "shutdown":
-		l = &w.hooks
-	case "onEvent", "agents.sessions.event":
-		l = &w.events
-	default:
+	if l == nil {
 		select {
 		case w.hands <- t:
 		default:
@@ -47,7 +55,7 @@ func (w *worker) begin(t paperclip.Task) {
 const maxIdle = 256
 
 // work does a task, and others after it, as long as they come soon.
-func (w *worker) work(t paperclip.Task) {
+func (w *worker) work(t task) {
 	for {
 		w.do(t)
 		if w.idlers.Add(1) > maxIdle {
@@ -91,10 +99,13 @@ func (w *worker) follow(l *lane) {
 
 // do does a task and answers it, whatever its handler does: a panic becomes the
 // call's error, and so does the end of the goroutine.
-func (w *worker) do(t paperclip.Task) {
-	ctx := &handling{Context: w.ctx, session: w.session, scope: t.Call.Scope, request: t.Call.Input, invocation: t.Invocation}
+func (w *worker) do(t task) {
+	ctx := &handling{Context: w.ctx, session: w.session, scope: t.Call.Scope, request: t.Call.Input, invocation: t.invocation}
+	if t.ctx != nil {
+		ctx.Context = t.ctx
+	}
 	if t.Follows {
-		ctx.flow = &flow{log: func(ctx context.Context, item json.RawMessage) error { return w.logChunk(ctx, t.ID, item) }}
+		ctx.flow = w.end.flow(t)
 	}
 	var result json.RawMessage
 	err := errNotReturned
@@ -102,9 +113,13 @@ func (w *worker) do(t paperclip.Task) {
 		if err == errNotReturned { //nolint:errorlint // this very value
 			err = w.contain(ctx, t.Call.Key, recover())
 		}
-		w.reply(protocol.Reply{ID: t.ID, Result: result, Err: err})
+		w.reply(t, protocol.Reply{ID: t.ID, Result: result, Err: err})
 	}()
-	result, err = w.handle(ctx, t.Call.Key, t.Call.Input)
+	if t.own != nil {
+		err = t.own(ctx)
+		return
+	}
+	result, err = w.end.handle(ctx, t)
 }
 
 var errNotReturned = errors.New("not returned")
@@ -113,16 +128,20 @@ var errNotReturned = errors.New("not returned")
 // was runtime.Goexit.
 func (w *worker) contain(ctx context.Context, method string, value any) error {
 	if value == nil {
-		return fmt.Errorf("plugin %s: the handler of %s ended its goroutine without an answer", w.pluginName(), method)
+		return fmt.Errorf("plugin %s: the handler of %s ended its goroutine without an answer", w.end.pluginName(), method)
 	}
 	w.log.ErrorContext(ctx, "a handler panicked", "method", method, "panic", fmt.Sprint(value), "stack", string(debug.Stack()))
-	return fmt.Errorf("plugin %s: the handler of %s panicked: %v", w.pluginName(), method, value)
+	return fmt.Errorf("plugin %s: the handler of %s panicked: %v", w.end.pluginName(), method, value)
 }
 
 // reply answers a task, and waits before if the host is behind.
-func (w *worker) reply(r protocol.Reply) {
+func (w *worker) reply(t task, r protocol.Reply) {
 	w.out.room(w.ctx)
-	w.step(r)
+	if t.own == nil {
+		w.step(r)
+	} else {
+		t.after(r.Err)
+	}
 	w.out.flush(w.settle())
 }
 

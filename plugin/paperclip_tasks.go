@@ -40,7 +40,8 @@ func optionalMethods(d *Definition) []string {
 }
 
 // handle does what a method asks for.
-func (w *worker) handle(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (w *paperclipWorker) handle(ctx context.Context, t task) (json.RawMessage, error) {
+	method, params := t.Call.Key, t.Call.Input
 	switch method {
 	case "executeTool":
 		return w.tool(ctx, params)
@@ -75,8 +76,8 @@ func (w *worker) handle(ctx context.Context, method string, params json.RawMessa
 	return nil, nil
 }
 
-// call calls a handler; unknown are the SDK's words where there is none.
-func (w *worker) call(ctx context.Context, key string, input json.RawMessage, unknown, name string) (json.RawMessage, error) {
+// answer calls a handler; unknown are the SDK's words where there is none.
+func (w *paperclipWorker) answer(ctx context.Context, key string, input json.RawMessage, unknown, name string) (json.RawMessage, error) {
 	h := w.session.handler(key)
 	if h == nil {
 		return nil, fmt.Errorf("%s %q in plugin %s", unknown, name, w.session.Plugin())
@@ -84,46 +85,46 @@ func (w *worker) call(ctx context.Context, key string, input json.RawMessage, un
 	return h(ctx, input)
 }
 
-func (w *worker) tool(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+func (w *paperclipWorker) tool(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	name, input := pick(params, "toolName", "parameters")
-	return w.call(ctx, kindTool+name, input, "No tool handler registered for", name)
+	return w.answer(ctx, kindTool+name, input, "No tool handler registered for", name)
 }
 
-func (w *worker) data(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+func (w *paperclipWorker) data(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	key, input := pick(params, "key", "params")
-	return w.call(ctx, kindData+key, input, "No data handler registered for key", key)
+	return w.answer(ctx, kindData+key, input, "No data handler registered for key", key)
 }
 
 // action calls with {params}, the kind's input.
-func (w *worker) action(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+func (w *paperclipWorker) action(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	key, given := pick(params, "key", "params")
 	input := json.RawMessage(`{}`)
 	if given != nil {
 		input = append(append(append(make([]byte, 0, len(given)+12), `{"params":`...), given...), '}')
 	}
-	return w.call(ctx, kindAction+key, input, "No action handler registered for key", key)
+	return w.answer(ctx, kindAction+key, input, "No action handler registered for key", key)
 }
 
 // job calls with the run, {jobKey, runId, trigger, scheduledAt}.
-func (w *worker) job(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+func (w *paperclipWorker) job(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	_, run := pick(params, "", "job")
 	key, _ := pick(run, "jobKey", "")
-	_, err := w.call(ctx, kindJob+key, run, "No handler registered for job", key)
+	_, err := w.answer(ctx, kindJob+key, run, "No handler registered for job", key)
 	return nil, err
 }
 
 // webhook calls with all of the parameters.
-func (w *worker) webhook(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+func (w *paperclipWorker) webhook(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	key, _ := pick(params, "endpointKey", "")
-	_, err := w.call(ctx, kindWebhook+key, params, "No handler registered for webhook", key)
+	_, err := w.answer(ctx, kindWebhook+key, params, "No handler registered for webhook", key)
 	return nil, err
 }
 
 // endpoint calls with all of the parameters. The manifest has the method and the
 // pattern of the path, by which the handler is known.
-func (w *worker) endpoint(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+func (w *paperclipWorker) endpoint(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	key, _ := pick(params, "routeKey", "")
-	return w.call(ctx, w.known.Load().endpoint(key), params, "No handler registered for API route", key)
+	return w.answer(ctx, w.known.Load().endpoint(key), params, "No handler registered for API route", key)
 }
 
 // pick takes two members out of an object: a string, "" if it is none, and a value,
@@ -142,7 +143,7 @@ func pick(object json.RawMessage, name, rest string) (text string, value json.Ra
 
 // event calls all handlers that the event is for, one after another; one that fails
 // does not keep it from the others.
-func (w *worker) event(ctx context.Context, params json.RawMessage) {
+func (w *paperclipWorker) event(ctx context.Context, params json.RawMessage) {
 	_, event := pick(params, "", "event")
 	name, payload := pick(event, "eventType", "payload")
 	for _, key := range w.session.hearers(name) {
@@ -153,7 +154,7 @@ func (w *worker) event(ctx context.Context, params json.RawMessage) {
 }
 
 // hear calls one handler of an event, and makes an error of its panic.
-func (w *worker) hear(ctx context.Context, key string, payload json.RawMessage) (err error) {
+func (w *paperclipWorker) hear(ctx context.Context, key string, payload json.RawMessage) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = w.contain(ctx, key, value)

@@ -90,7 +90,7 @@ func readKnown(params json.RawMessage) (*known, error) {
 
 // initialize makes the worker know who it is and runs the hooks of the start. It is
 // tried again after a failure.
-func (w *worker) initialize(ctx context.Context, params json.RawMessage) error {
+func (w *paperclipWorker) initialize(ctx context.Context, params json.RawMessage) error {
 	k, err := readKnown(params)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (w *worker) initialize(ctx context.Context, params json.RawMessage) error {
 }
 
 // subscribe asks for the events that the definition has handlers for.
-func (w *worker) subscribe(ctx context.Context) {
+func (w *paperclipWorker) subscribe(ctx context.Context) {
 	for _, o := range w.definition.offers {
 		if pattern, ok := strings.CutPrefix(o.Key, kindEvent); ok {
 			w.subscribeTo(ctx, pattern)
@@ -120,14 +120,14 @@ func (w *worker) subscribe(ctx context.Context) {
 
 // subscribeTo asks for events. As in Paperclip's SDK nobody waits for the answer; a
 // refusal is a warning.
-func (w *worker) subscribeTo(ctx context.Context, pattern string) {
+func (w *paperclipWorker) subscribeTo(ctx context.Context, pattern string) {
 	params, _ := json.Marshal(map[string]any{"eventPattern": pattern, "filter": nil})
-	asked, err := w.ask(ctx, "events.subscribe", params)
+	asked, err := w.ask(ctx, "events.subscribe", params, false)
 	go func() {
 		ctx, cancel := context.WithTimeout(w.ctx, defaultCallTime)
 		defer cancel()
 		if err == nil {
-			_, err = w.await(ctx, asked)
+			_, err = w.await(ctx, asked, nil)
 		}
 		if err != nil && w.ctx.Err() == nil {
 			w.log.Warn("the host refused a subscription", "event", pattern, "error", err)
@@ -137,7 +137,7 @@ func (w *worker) subscribeTo(ctx context.Context, pattern string) {
 
 // warn tells about offers by which the host cannot find the plugin, and about what the
 // manifest declares and nothing answers: each call of it will fail.
-func (w *worker) warn(ctx context.Context, k *known) {
+func (w *paperclipWorker) warn(ctx context.Context, k *known) {
 	w.warnOfDrivers(ctx, &k.Manifest)
 	for _, o := range w.definition.offers {
 		if err := w.offerable(o.Key, k); err != nil {
@@ -153,7 +153,7 @@ func (w *worker) warn(ctx context.Context, k *known) {
 }
 
 // warnOfDrivers is warn for environment drivers.
-func (w *worker) warnOfDrivers(ctx context.Context, m *manifest) {
+func (w *paperclipWorker) warnOfDrivers(ctx context.Context, m *manifest) {
 	for _, key := range slices.Sorted(maps.Keys(w.definition.environments)) {
 		if !m.hasDriver(key) {
 			w.log.WarnContext(ctx, "the host cannot call this", "key", kindEnvironment+key,
@@ -169,7 +169,7 @@ func (w *worker) warnOfDrivers(ctx context.Context, m *manifest) {
 }
 
 // offerable tells why a host does not find what is offered under a key, if so.
-func (w *worker) offerable(key string, k *known) error {
+func (w *paperclipWorker) offerable(key string, k *known) error {
 	kind, name, _ := strings.Cut(key, ":")
 	list := map[string]string{"tool": "tools", "job": "jobs", "webhook": "webhooks", "http": "apiRoutes"}[kind]
 	switch {
@@ -185,7 +185,7 @@ func (w *worker) offerable(key string, k *known) error {
 }
 
 // configChanged takes a new configuration and sets the plugin up with it.
-func (w *worker) configChanged(ctx context.Context, params json.RawMessage) error {
+func (w *paperclipWorker) configChanged(ctx context.Context, params json.RawMessage) error {
 	changed := known{}
 	if k := w.known.Load(); k != nil {
 		changed = *k
@@ -199,7 +199,7 @@ func (w *worker) configChanged(ctx context.Context, params json.RawMessage) erro
 }
 
 // validateConfig asks the plugin about a configuration.
-func (w *worker) validateConfig(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+func (w *paperclipWorker) validateConfig(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	_, config := pick(params, "", "config")
 	verdict := struct {
 		OK     bool     `json:"ok"`
@@ -223,7 +223,7 @@ func each(err error) []error {
 	return []error{err}
 }
 
-func (w *worker) health(ctx context.Context) (json.RawMessage, error) {
+func (w *paperclipWorker) health(ctx context.Context) (json.RawMessage, error) {
 	h, err := w.definition.health(ctx, w.session)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 const codeNotImplemented = "-32004"
 
 // environment calls a hook of a driver.
-func (w *worker) environment(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (w *paperclipWorker) environment(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	driver, _ := pick(params, "driverKey", "")
 	if h := w.session.handler(environmentKey(driver, method)); h != nil {
 		return h(ctx, params)
@@ -28,7 +28,7 @@ func (w *worker) environment(ctx context.Context, method string, params json.Raw
 }
 
 // driver finds an environment driver.
-func (w *worker) driver(key string) (EnvironmentHooks, error) {
+func (w *paperclipWorker) driver(key string) (EnvironmentHooks, error) {
 	h, ok := w.definition.environments[key]
 	if !ok {
 		has := "it has none"
@@ -47,7 +47,7 @@ func notImplemented(what, driver string) error {
 }
 
 // logChunk tells the host what a command has written, and waits before if it is behind.
-func (w *worker) logChunk(ctx context.Context, task protocol.RequestID, item json.RawMessage) error {
+func (w *paperclipWorker) logChunk(ctx context.Context, task protocol.RequestID, item json.RawMessage) error {
 	if w.out.room(ctx); ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -57,10 +57,10 @@ func (w *worker) logChunk(ctx context.Context, task protocol.RequestID, item jso
 }
 
 // routeEffect does what comes of the machine for a route.
-func (w *worker) routeEffect(e protocol.Effect) {
+func (w *paperclipWorker) routeEffect(e protocol.Effect) {
 	switch e := e.(type) {
 	case paperclip.Opening:
-		r, ctx := newRoute(w, e.ID)
+		r, ctx := newRoute(w.worker, e.ID)
 		w.routes[e.ID] = r
 		w.running++
 		go w.serveRoute(ctx, r, e)
@@ -81,7 +81,7 @@ func (w *worker) routeEffect(e protocol.Effect) {
 }
 
 // serveRoute runs the handler of a route, and tells the host how it ended.
-func (w *worker) serveRoute(ctx context.Context, r *Route, asked paperclip.Opening) {
+func (w *paperclipWorker) serveRoute(ctx context.Context, r *Route, asked paperclip.Opening) {
 	within := &handling{
 		Context: ctx, session: w.session, scope: asked.Route.Scope, trace: asked.Route.Trace,
 		request: asked.Route.Params, invocation: asked.Invocation, route: r,
@@ -97,7 +97,7 @@ func (w *worker) serveRoute(ctx context.Context, r *Route, asked paperclip.Openi
 }
 
 // runRoute calls the handler.
-func (w *worker) runRoute(ctx context.Context, r *Route, asked protocol.Route) (Exit, error) {
+func (w *paperclipWorker) runRoute(ctx context.Context, r *Route, asked protocol.Route) (Exit, error) {
 	key, _ := pick(asked.Params, "driverKey", "")
 	driver, err := w.driver(key)
 	switch {
@@ -123,7 +123,7 @@ func (w *worker) runRoute(ctx context.Context, r *Route, asked protocol.Route) (
 }
 
 // leaveRoute ends a route whose handler has returned: nothing of it is left.
-func (w *worker) leaveRoute(ctx context.Context, r *Route, exit Exit, err error) {
+func (w *paperclipWorker) leaveRoute(ctx context.Context, r *Route, exit Exit, err error) {
 	w.out.room(w.ctx)
 	if accepted := r.accepted.Load(); accepted {
 		if err != nil {
