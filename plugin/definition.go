@@ -31,6 +31,8 @@ type Definition struct {
 	index map[string]int
 	// environments are the environment drivers by their keys; nil for none.
 	environments map[string]EnvironmentHooks
+	// services are those of Service by their types; nil for none.
+	services map[string]serviceClass
 }
 
 // Definition is what a host opens.
@@ -39,6 +41,8 @@ var _ protocol.Program = (*Definition)(nil)
 type offer struct {
 	protocol.Offer
 	handle Handler
+	// validate answers whether an action or an evaluator fits; nil for none.
+	validate Handler
 }
 
 // Define begins a plugin. The name is for people; a session's name comes from

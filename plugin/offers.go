@@ -21,23 +21,31 @@ type Offerer interface {
 }
 
 // Option adds to an offer.
-type Option func(*protocol.Offer)
+type Option func(*offer)
 
 // Describe says to people what a capability does.
 func Describe(text string) Option {
-	return func(o *protocol.Offer) { o.Description = text }
+	return func(o *offer) { o.Description = text }
 }
 
 // Priority ranks this offer among several of the same key; the highest wins,
 // 0 is the default.
 func Priority(n int) Option {
-	return func(o *protocol.Offer) { o.Priority = n }
+	return func(o *offer) { o.Priority = n }
 }
 
 // InputSchema declares a JSON Schema for the input. The host refuses an offer whose
 // schema cannot be read, or describes what its kind never takes, e.g. a tool's string.
 func InputSchema(schema json.RawMessage) Option {
-	return func(o *protocol.Offer) { o.InputSchema = schema }
+	return func(o *offer) { o.InputSchema = schema }
+}
+
+// about adds a member to an offer's metadata.
+func (o *offer) about(name string, value any) {
+	members := map[string]any{}
+	_ = json.Unmarshal(o.Metadata, &members) // none, or what options have made
+	members[name] = value
+	o.Metadata, _ = json.Marshal(members) // JSON values
 }
 
 // Result is what a tool answers. A result with Error set is a failed call.
@@ -48,15 +56,17 @@ func Text(content string) Result { return Result{Content: content} }
 
 // The kinds, as their keys begin.
 const (
-	kindTool     = "tool:"
-	kindAction   = "action:"
-	kindModel    = "model:"
-	kindProvider = "provider:"
-	kindEvent    = "event:"
-	kindData     = "data:"
-	kindJob      = "job:"
-	kindWebhook  = "webhook:"
-	kindHTTP     = "http:"
+	kindTool      = "tool:"
+	kindAction    = "action:"
+	kindModel     = "model:"
+	kindProvider  = "provider:"
+	kindEvaluator = "evaluator:"
+	kindService   = "service:"
+	kindEvent     = "event:"
+	kindData      = "data:"
+	kindJob       = "job:"
+	kindWebhook   = "webhook:"
+	kindHTTP      = "http:"
 )
 
 // Tool offers "tool:NAME". The input is the parameters object, decoded into In.
@@ -68,7 +78,7 @@ func Tool[In any](to Offerer, name string, handle func(context.Context, In) (Res
 // other members are there for callers that hold a conversation, raw.
 type Invocation[Params any] = protocol.ActionInput[Params]
 
-// Action offers "action:NAME".
+// Action offers "action:NAME". Its result is any JSON; elizaOS wants an [ActionResult].
 func Action[Params, Out any](to Offerer, name string, handle func(context.Context, Invocation[Params]) (Out, error), opts ...Option) {
 	Handle(to, kindAction+name, typed(handle), opts...)
 }
@@ -94,7 +104,10 @@ func On[Payload any](to Offerer, name string, handle func(context.Context, Paylo
 func Handle(to Offerer, key string, handle Handler, opts ...Option) {
 	o := offer{Offer: protocol.Offer{Key: key, Invocable: true}, handle: handle}
 	for _, add := range opts {
-		add(&o.Offer)
+		add(&o)
+	}
+	if o.validate != nil { // it is there before somebody is told of it
+		to.offer(o.validation())
 	}
 	to.offer(o)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/paperclip"
@@ -67,13 +66,12 @@ func (w *paperclipWorker) method(ctx context.Context, c protocol.Call) (method s
 
 // invokeParams are the parameters of methodInvoke. The host gives up when we do.
 func invokeParams(ctx context.Context, c protocol.Call) json.RawMessage {
-	deadline, _ := ctx.Deadline()
 	params, _ := json.Marshal(struct {
 		Key     string          `json:"key"`
 		Input   json.RawMessage `json:"input,omitempty"`
 		Plugin  string          `json:"plugin,omitempty"`
 		Timeout int64           `json:"timeoutMs"`
-	}{c.Key, c.Input, c.Plugin, max(time.Until(deadline).Milliseconds(), 1)}) // the input is JSON already
+	}{c.Key, c.Input, c.Plugin, remaining(ctx)}) // the input is JSON already
 	return params
 }
 

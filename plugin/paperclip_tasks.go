@@ -21,7 +21,7 @@ const methodLog = "log"
 func optionalMethods(d *Definition) []string {
 	methods := []string{"configChanged"} // it changes what Config tells
 	for method, has := range map[string]bool{
-		"shutdown":         d.hooks[protocol.StepStop] != nil,
+		"shutdown":         d.hooks[protocol.StepStop] != nil || d.hasStops(),
 		"validateConfig":   d.validate != nil,
 		"health":           d.health != nil,
 		"handleWebhook":    d.offersAny(kindWebhook),

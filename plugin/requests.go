@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -46,12 +45,7 @@ func HTTP(to Offerer, pattern string, handle func(context.Context, HTTPRequest) 
 // Public marks an endpoint as one for everybody: the host asks for no token then. It is
 // for the plugin to check who asks, if that matters.
 func Public() Option {
-	return func(o *protocol.Offer) {
-		members := map[string]any{}
-		_ = json.Unmarshal(o.Metadata, &members) // none, or what options have made
-		members["public"] = true
-		o.Metadata, _ = json.Marshal(members) // JSON values
-	}
+	return func(o *offer) { o.about("public", true) }
 }
 
 // Bytes is an answer of status 200 that is neither text nor JSON, e.g. a picture.

@@ -11,11 +11,16 @@ import (
 )
 
 // Main is all that the main function of a plugin's own process has to do: it serves
-// the plugin to the host that started the process, as [ServePaperclip] does, until
-// the host ends it, and exits: with 0 when that was in good order, with 1 and a line
-// on standard error when not.
+// the plugin to the host that started the process, as [ServePaperclip] or [ServeEliza]
+// does, until the host ends it, and exits: with 0 when that was in good order, with 1 and a
+// line on standard error when not, with 2 when it cannot tell whose worker it is.
 //
 //	func main() { plugin.Main(ledger()) }
+//
+// Which of the two is told by the argument --dialect NAME (paperclip or eliza; the author's
+// own arguments are left alone), by AIRI_HOST_DIALECT, by what hosts set in a worker's
+// environment (ELIZA_REMOTE_PLUGIN_CHANNEL=stdio, PAPERCLIP_PLUGIN_ID), or else by the first
+// frame that comes.
 //
 // Standard input and output belong to the host. What the author prints to os.Stdout,
 // even through a logger that was made before, goes to standard error, and os.Stdin
@@ -31,11 +36,42 @@ func run(d *Definition) int {
 	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		fmt.Fprintf(os.Stderr, "%s is a plugin: a host starts it and talks to it on standard input\n", d.name)
 	}
-	if err := ServePaperclip(ctx, d, PaperclipOptions{}); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", d.name, err)
-		return 1
+	dialect, err := chosen(os.Args[1:], os.LookupEnv)
+	if err != nil {
+		return d.fail(2, err)
+	}
+	in, out := takeStandard()
+	if dialect == "" {
+		if dialect, in, err = spoken(ctx, in); err != nil {
+			return d.fail(2, err)
+		}
+	}
+	if err := serveDialect(ctx, d, dialect, in, out); err != nil {
+		return d.fail(1, err)
 	}
 	return 0
+}
+
+func (d *Definition) fail(code int, err error) int {
+	fmt.Fprintf(os.Stderr, "%s: %v\n", d.name, err)
+	return code
+}
+
+// serveDialect serves a plugin over the process's own streams. Without a dialect there is no
+// host.
+func serveDialect(ctx context.Context, d *Definition, dialect string, in io.Reader, out io.Writer) error {
+	switch dialect {
+	case dialectPaperclip:
+		return ServePaperclip(ctx, d, PaperclipOptions{In: in, Out: out})
+	case dialectEliza:
+		o, err := ElizaOptions{In: in, Out: out}.fromEnvironment()
+		if err != nil {
+			return err
+		}
+		return ServeEliza(ctx, d, o)
+	}
+	closeAll(in, out)
+	return nil
 }
 
 // PaperclipOptions say how a plugin is served to a Paperclip host. The zero value

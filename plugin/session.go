@@ -26,6 +26,8 @@ type Session struct {
 	// listeners is nil until the plugin listens to its channel.
 	listeners []func(protocol.Event)
 	hears     atomic.Bool
+	// running are the services that were started.
+	running running
 	// inHook tells that a hook runs; refused is the first offer that the host
 	// refused meanwhile, which fails that hook.
 	inHook  bool
@@ -42,11 +44,26 @@ func newSession(d *Definition, home protocol.Home) *Session {
 	return &Session{definition: d, home: home}
 }
 
-// Has tells whether the plugin has a hook for the step.
-func (s *Session) Has(step protocol.Step) bool { return s.definition.hooks[step] != nil }
+// Has tells whether the plugin has a hook for the step, or has services to stop at it.
+func (s *Session) Has(step protocol.Step) bool {
+	return s.definition.hooks[step] != nil || step == protocol.StepStop && s.definition.hasStops()
+}
 
-// Run calls the hook for the step.
+// Run calls the hook for the step. After that for the end, services are stopped.
 func (s *Session) Run(ctx context.Context, step protocol.Step) error {
+	var err error
+	if s.definition.hooks[step] != nil {
+		err = s.runHook(ctx, step)
+	}
+	if step == protocol.StepStop {
+		if failed := s.stopServices(ctx); err == nil {
+			err = failed
+		}
+	}
+	return err
+}
+
+func (s *Session) runHook(ctx context.Context, step protocol.Step) error {
 	s.mu.Lock()
 	s.inHook, s.refused = true, nil
 	s.mu.Unlock()

@@ -19,6 +19,9 @@ type flow struct {
 	progress func(json.RawMessage) error
 	alive    func()
 	feed     iter.Seq2[json.RawMessage, error]
+	// collects tells that nobody knows whether progress is followed: what a stream emits
+	// is its result as well.
+	collects bool
 	// log takes a protocol.LogChunk where that is all that the wire takes; nil elsewhere.
 	log func(context.Context, json.RawMessage) error
 }
@@ -71,7 +74,7 @@ func Stream[In, Out any](to Offerer, key string, handle func(ctx context.Context
 		if err := decode(input, &in); err != nil {
 			return nil, err
 		}
-		if f := handlingOf(ctx).flow; f == nil || f.progress == nil {
+		if f := handlingOf(ctx).flow; f == nil || f.progress == nil || f.collects {
 			items, err := collect(f, func(emit func(any) error) error {
 				return handle(ctx, in, func(item Out) error { return emit(item) })
 			})
@@ -101,7 +104,7 @@ func collect(f *flow, handle func(emit func(any) error) error) (json.RawMessage,
 	c := &collection{array: []byte{'['}}
 	err := handle(func(item any) error {
 		f.showLife()
-		return c.add(item)
+		return c.add(f, item)
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,10 +125,15 @@ func collected(key string, items json.RawMessage) json.RawMessage {
 	return slices.Concat(json.RawMessage(`{"data":`), items, json.RawMessage(`}`))
 }
 
-func (c *collection) add(item any) error {
+func (c *collection) add(f *flow, item any) error {
 	encoded, err := json.Marshal(item)
 	if err != nil {
 		return fmt.Errorf("the item to emit: %w", err)
+	}
+	if f != nil && f.collects {
+		if err := f.progress(encoded); err != nil {
+			return err
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -65,7 +65,8 @@
 // again in a new process, and so are a host's numbers: a key should be made for one.
 //
 // [Grants] say which surfaces of a plugin may be called, and which methods of the runtime
-// it may call; each denial is told to [Plugin].Denied.
+// it may call; each denial is told to [Plugin].Denied. The init tells them to the worker, as
+// the reference's does (grantedPermissions of its context), and a [Worker] keeps to them, too.
 //
 // # Failures
 //

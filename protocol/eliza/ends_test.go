@@ -182,6 +182,16 @@ func TestEnds_callbacksAndErrors(t *testing.T) {
 	require.Equal(t, "complete 1 error too slow", w.Says()[1])
 }
 
+// What the host grants, it tells: then the worker keeps to it as well.
+func TestEnds_grantsAreTold(t *testing.T) {
+	w := newWire(t, Plugin{Granted: raw(`{"bun":{"read":true}}`)}, WorkerSettings{Plugin: definition})
+	w.At(w.Host, protocol.Run{Step: protocol.StepSetup, Params: raw(`{"manifest":{"id":"lab"},"context":{"config":{}}}`)})
+	require.Equal(t, []string{`started {"id":"lab"} {"config":{},"grantedPermissions":{"bun":{"read":true}}}`}, w.Says())
+	w.At(w.Worker, Begin{})
+	require.Equal(t, []string{"dropped denied action:GREET:1"}, rig{t, w.Worker}.receive(
+		`{"type":"worker-rpc","requestId":1,"surface":"action","target":"action:GREET:1","args":{}}`)[:1])
+}
+
 func TestEnds_dynamic(t *testing.T) {
 	w := newWire(t, Plugin{}, WorkerSettings{Plugin: Definition{Name: "p", Actions: []Action{{Name: "A"}}}})
 	w.At(w.Host, protocol.Run{Step: protocol.StepSetup})

@@ -3,6 +3,7 @@ package eliza
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
 )
@@ -49,6 +50,34 @@ func GrantsOf(granted json.RawMessage) Grants {
 		}
 	})
 	return g
+}
+
+// inGranted is the member of an init's context with the permissions, {host?, bun?}.
+const inGranted = "grantedPermissions"
+
+// granted are the permissions that the context of an init tells, {host?, bun?}; nil where it
+// tells none. The reference has them as an object or, in one place, as a list of tags.
+func granted(context json.RawMessage) json.RawMessage {
+	told := member(context, inGranted)
+	if typeOf(told) != "an array" {
+		return told
+	}
+	parts := map[string]object{"host": newObject(), "bun": newObject()}
+	eachItem(told, func(item json.RawMessage) {
+		of, name, _ := strings.Cut(textOf(item), ":")
+		if part, ok := parts[of]; ok {
+			parts[of] = part.raw(name, isTrue)
+		}
+	})
+	return newObject().raw("host", parts["host"].done()).raw("bun", parts["bun"].done()).done()
+}
+
+// withGranted is the context of an init with the permissions, where there are any.
+func withGranted(context, permissions json.RawMessage) json.RawMessage {
+	if isAbsent(permissions) || !isObject(context) {
+		return context
+	}
+	return newObject().join(context).raw(inGranted, permissions).done()
 }
 
 // The permissions that something asks for, as the reference labels them.

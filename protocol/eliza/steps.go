@@ -23,7 +23,9 @@ func (d *driver) run(in protocol.Run, out []protocol.Effect) []protocol.Effect {
 		return append(out, protocol.Ran{Step: in.Step, Err: d.failed})
 	}
 	if in.Params != nil {
-		out = append(out, protocol.Send{Message: Init{Manifest: member(in.Params, "manifest"), Context: member(in.Params, "context")}})
+		out = append(out, protocol.Send{Message: Init{
+			Manifest: member(in.Params, "manifest"), Context: withGranted(member(in.Params, "context"), d.plugin.Granted),
+		}})
 	}
 	d.running = true
 	return out

@@ -20,8 +20,9 @@ type WorkerSettings struct {
 	// before, or that is older, is refused. Zero means DefaultReplayWindow.
 	ReplayWindow int
 	// Granted are the plugin's permissions, {host?, bun?}, as the worker itself keeps to
-	// them; nil allows everything. Denied is told what they did not allow, and which calls
-	// were refused because of their signature.
+	// them; nil are those that the host's first init tells, and without any everything is
+	// allowed. Denied is told what they did not allow, and which calls were refused because
+	// of their signature.
 	Granted json.RawMessage
 	Denied  func(Denial)
 	// MaxPending is how many calls may be in flight in each direction. Zero means
@@ -37,6 +38,7 @@ type WorkerSettings struct {
 //
 //	Begin               announce the plugin
 //	Initialized         its init is over, and how; also what it has added
+//	Adding              it has more, and does not wait for its init to end
 //	protocol.Received   a frame of the host's
 //	protocol.Report     what an action says while it runs, or a part of a model's answer
 //	protocol.Reply      the answer to a Task
@@ -72,7 +74,9 @@ type Worker struct {
 	numbers map[protocol.CallID]uint64
 	streams map[string]uint64
 	last    uint64
-	closed  bool
+	// begun tells that an init came, whose permissions count.
+	begun  bool
+	closed bool
 }
 
 var _ protocol.Driver = (*Worker)(nil)
@@ -86,6 +90,12 @@ type Initialized struct {
 	protocol.Run
 	Added *Definition
 	Err   error
+}
+
+// Adding has a worker announce what its plugin has got more.
+type Adding struct {
+	protocol.Run
+	Added Definition
 }
 
 // Started is the host's init.
@@ -161,6 +171,8 @@ func (w *Worker) Step(_ time.Time, in protocol.Input, out []protocol.Effect) []p
 		return append(out, protocol.Send{Message: Announce{Descriptor: w.handlers.describe(w.settings.Plugin)}})
 	case Initialized:
 		return w.initialized(in, out)
+	case Adding:
+		return w.add(in.Added, out)
 	case protocol.Received:
 		return w.received(in.Message, out)
 	case protocol.Report:
@@ -189,11 +201,25 @@ func (w *Worker) initialized(in Initialized, out []protocol.Effect) []protocol.E
 		return append(out, protocol.Send{Message: Event{Name: quote(eventInitFailed), Payload: payload}})
 	}
 	if in.Added != nil {
-		more := *in.Added
-		more.Name = w.settings.Plugin.Name
-		out = append(out, protocol.Send{Message: Announce{Dynamic: true, Descriptor: w.handlers.describe(more)}})
+		out = w.add(*in.Added, out)
 	}
 	return append(out, protocol.Send{Message: InitComplete{}})
+}
+
+// add announces what the plugin has got more.
+func (w *Worker) add(more Definition, out []protocol.Effect) []protocol.Effect {
+	more.Name = w.settings.Plugin.Name
+	return append(out, protocol.Send{Message: Announce{Dynamic: true, Descriptor: w.handlers.describe(more)}})
+}
+
+// started takes the host's init. Its permissions count where the worker was born with none,
+// and those of the first one alone: a later one must not widen them.
+func (w *Worker) started(m Init, out []protocol.Effect) []protocol.Effect {
+	if !w.begun && w.settings.Granted == nil {
+		w.grants = GrantsOf(granted(m.Context))
+	}
+	w.begun = true
+	return append(out, Started{Manifest: m.Manifest, Context: m.Context})
 }
 
 func (w *Worker) emit(in protocol.Emit, out []protocol.Effect) []protocol.Effect {
@@ -218,7 +244,7 @@ func (w *Worker) received(m protocol.Message, out []protocol.Effect) []protocol.
 	case StreamEnd:
 		return w.streamEnd(m, out)
 	case Init:
-		return append(out, Started{Manifest: m.Manifest, Context: m.Context})
+		return w.started(m, out)
 	case Event:
 		return append(out, protocol.Emitted{Event: protocol.Event{Name: textOf(m.Name), Payload: m.Payload}})
 	case Unreadable:

@@ -70,6 +70,38 @@ func TestWorker_auditsWhatIsDenied(t *testing.T) {
 	require.Equal(t, []Denial{{Plugin: "p", Surface: "model", Target: "model:TEXT:4", Permission: "bun:read | host:*"}}, denied)
 }
 
+// A worker that was born without permissions keeps to those that the first init tells.
+func TestWorker_keepsToThePermissionsOfItsInit(t *testing.T) {
+	const call = `{"type":"worker-rpc","requestId":1,"surface":"model","target":"model:TEXT:4","args":{}}`
+	const action = `{"type":"worker-rpc","requestId":2,"surface":"action","target":"action:GREET:1","args":{}}`
+	for told, wants := range map[string][2]string{
+		`{"bun":{"read":true}}`:       {"task", "dropped denied"},
+		`["bun:read","isolation:x"]`:  {"task", "dropped denied"},
+		`["bun:run"]`:                 {"task", "task"},
+		`["host:tray"]`:               {"task", "task"},
+		`{"bun":{"run":false}}`:       {"dropped denied", "dropped denied"},
+		`["isolation:shared-worker"]`: {"task", "task"},
+		`null`:                        {"task", "task"},
+	} {
+		r := newWorkerRig(t, WorkerSettings{})
+		r.receive(`{"type":"init","manifest":{},"context":{"grantedPermissions":` + told + `}}`)
+		r.receive(`{"type":"init","manifest":{},"context":{"grantedPermissions":{"host":{"tray":true}}}}`)
+		require.Contains(t, r.receive(call)[0], wants[0], told)
+		require.Contains(t, r.receive(action)[0], wants[1], told)
+	}
+	r := newWorkerRig(t, WorkerSettings{Granted: raw(`{"bun":{"read":true}}`)})
+	r.receive(`{"type":"init","manifest":{},"context":{"grantedPermissions":{"host":{"tray":true}}}}`)
+	require.Contains(t, r.receive(action)[0], "dropped denied", "it was born with others")
+}
+
+func TestWorker_addsAtAnyTime(t *testing.T) {
+	r := newWorkerRig(t, WorkerSettings{Plugin: Definition{Name: "p", Models: []string{"A"}}})
+	require.Equal(t, []string{`send {"type":"init-complete"}`}, r.step(Initialized{}))
+	require.Equal(t, []string{`send {"type":"worker-announce-dynamic","descriptor":{"name":"p","mode":"remote","models":{"B":{"rpc":true,"id":"model:B:2"}}}}`},
+		r.step(Adding{Added: Definition{Models: []string{"B"}}}))
+	require.Contains(t, r.receive(`{"type":"worker-rpc","requestId":1,"surface":"model","target":"model:B:2","args":{}}`)[0], "task 1 model:B")
+}
+
 func TestWorker_finishesWhatRunsAtTheEnd(t *testing.T) {
 	r := newWorkerRig(t, WorkerSettings{})
 	r.receive(`{"type":"worker-rpc","requestId":7,"surface":"model","target":"model:TEXT:4","args":{},"streamReply":true}`)

@@ -1,0 +1,161 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/eliza"
+)
+
+// elizaHome is what an elizaOS host does for a session.
+type elizaHome struct{ w *elizaWorker }
+
+var (
+	_ protocol.Home = elizaHome{}
+	_ configured    = elizaHome{}
+)
+
+// Module identifies the plugin by its manifest's id.
+func (h elizaHome) Module() protocol.Module {
+	name := h.w.pluginName()
+	return protocol.Module{Name: name, ID: name, Plugin: name}
+}
+
+// Config is the configuration that the host's init told.
+func (h elizaHome) Config() json.RawMessage {
+	if k := h.w.known.Load(); k != nil {
+		return k.config
+	}
+	return nil
+}
+
+// Log is the plugin's own log, which does not go over the wire.
+func (h elizaHome) Log() *slog.Logger { return h.w.log }
+
+// Serve calls a method of the host's runtime ("getSetting"), or what has a colon in its key
+// and is thus a capability.
+func (h elizaHome) Serve(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
+	return h.w.call(ctx, c)
+}
+
+// method is a call as this wire has it. Models and events are called as any elizaOS host has
+// them; for other capabilities, and for those of one plugin, a host of this project is asked.
+//
+//	getSetting {key}            a method of the runtime, its args
+//	model:TYPE params           useModel {modelType, params}
+//	event:NAME object or none   emitEvent {name, payload?}
+//	any other key               invoke {key, input?, plugin?, timeoutMs}
+func (w *elizaWorker) method(ctx context.Context, c protocol.Call) (method string, args json.RawMessage) {
+	kind, name, isKey := strings.Cut(c.Key, ":")
+	isNull := len(c.Input) == 0 || string(c.Input) == "null"
+	switch {
+	case !isKey && isNull:
+		return c.Key, nil
+	case !isKey:
+		return c.Key, c.Input
+	case c.Plugin != "":
+	case kind == "model":
+		return "useModel", object("modelType", name, "params", c.Input)
+	case kind == "event" && isNull:
+		return "emitEvent", object("name", name, "", nil)
+	case kind == "event" && isObject(c.Input):
+		return "emitEvent", object("name", name, "payload", c.Input)
+	}
+	return "invoke", invokeParams(ctx, c)
+}
+
+// object is an object of a text and, where it is there, a value.
+func object(key, text, more string, value json.RawMessage) json.RawMessage {
+	members := map[string]any{key: text}
+	if len(value) > 0 {
+		members[more] = value
+	}
+	args, _ := json.Marshal(members) // JSON values
+	return args
+}
+
+// Wait fails, unless there is nothing to wait for.
+func (h elizaHome) Wait(_ context.Context, keys ...string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	return h.w.fault(protocol.CodeNotFound, fmt.Sprintf(
+		`an elizaOS host has no call to wait for %s: name it in the manifest's "airi-host".requires, then the plugin starts when it is ready`,
+		strings.Join(keys, ", ")))
+}
+
+// Offer tells the host of a capability: with the end of init where that runs, at once else.
+// What the host knows already is called by the same id.
+func (h elizaHome) Offer(o protocol.Offer) error {
+	w := h.w
+	what, missing := described(w.definition.name, []protocol.Offer{o}, w.has)
+	if len(missing) > 0 {
+		return w.describeFault(o.Key, missing[0].why)
+	}
+	adding, err := w.add(o)
+	if err != nil || !adding {
+		return err
+	}
+	w.out.room(w.ctx)
+	w.step(eliza.Adding{Added: what})
+	w.out.flush(false)
+	return nil
+}
+
+// add notes an offer, and tells whether it is to be announced now.
+func (w *elizaWorker) add(o protocol.Offer) (now bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.announced[o.Key]:
+		return false, nil
+	case len(w.announced) >= eliza.MaxHandlers:
+		return false, w.fault(protocol.CodeOverloaded, fmt.Sprintf("%s: %d handlers are announced, the limit: offer fewer", o.Key, eliza.MaxHandlers))
+	}
+	w.announced[o.Key] = true
+	if w.starting {
+		w.added = append(w.added, o)
+	}
+	return !w.starting && !validatesAnother(o.Key), nil
+}
+
+// Retract takes back what was not announced yet.
+func (h elizaHome) Retract(key string) error {
+	w := h.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.announced[key] {
+		return nil
+	}
+	for i, o := range w.added {
+		if o.Key == key {
+			w.added = append(w.added[:i:i], w.added[i+1:]...)
+			delete(w.announced, key)
+			return nil
+		}
+	}
+	return w.fault(protocol.CodeNotFound, key+": it is announced, and an elizaOS host has no call to take it back")
+}
+
+// Emit tells the host an event.
+func (h elizaHome) Emit(e protocol.Event) error {
+	payload, err := e.JSON()
+	if err != nil {
+		return fmt.Errorf("the payload of %s: %w", e.Name, err)
+	}
+	h.w.out.room(h.w.ctx)
+	h.w.step(protocol.Emit{Event: protocol.Event{Name: e.Name, Payload: payload}})
+	h.w.out.flush(false)
+	return nil
+}
+
+// remaining is how long ctx lasts, at least a millisecond.
+func remaining(ctx context.Context) int64 {
+	deadline, _ := ctx.Deadline()
+	return max(time.Until(deadline).Milliseconds(), 1)
+}
