@@ -34,6 +34,8 @@ type host struct {
 	codec  protocol.Codec
 	// services answers what the worker asks; absent ones are not found.
 	services map[string]func(protocol.Call) (json.RawMessage, error)
+	// streams are what is said before an answer, where it is followed.
+	streams map[string][]string
 
 	mu      sync.Mutex
 	stdin   io.WriteCloser
@@ -148,6 +150,11 @@ func (h *host) answer(s protocol.Serve) {
 		return
 	}
 	result, err := serve(s.Call)
+	for _, item := range h.streams[s.Call.Key] {
+		if s.Follows {
+			h.step(protocol.Report{ID: s.ID, Item: json.RawMessage(item)})
+		}
+	}
 	h.step(protocol.Reply{ID: s.ID, Result: result, Err: err})
 }
 
@@ -242,11 +249,18 @@ type lines struct {
 
 func newLines(ctx context.Context, t *testing.T, d *plugin.Definition, o plugin.PaperclipOptions) (*lines, <-chan error) {
 	t.Helper()
+	return linesOf(t, func(in io.Reader, out io.Writer) error {
+		o.In, o.Out = in, out
+		return plugin.ServePaperclip(ctx, d, o)
+	})
+}
+
+func linesOf(t *testing.T, serve func(io.Reader, io.Writer) error) (*lines, <-chan error) {
+	t.Helper()
 	in, toWorker := io.Pipe()
 	fromWorker, out := io.Pipe()
-	o.In, o.Out = in, out
 	served := make(chan error, 1)
-	go func() { served <- plugin.ServePaperclip(ctx, d, o) }()
+	go func() { served <- serve(in, out) }()
 	t.Cleanup(func() {
 		_ = toWorker.Close()
 		_ = fromWorker.Close()
