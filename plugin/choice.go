@@ -129,22 +129,26 @@ func firstLine(in io.Reader) ([]byte, error) {
 	piece := make([]byte, 64<<10)
 	for {
 		n, err := in.Read(piece)
-		line = append(line, piece[:n]...)
-		text := bytes.TrimLeft(line, " \t\r\n")
+		more := piece[:n]
+		if len(line) == 0 {
+			more = bytes.TrimLeft(more, blanks)
+		}
+		line = append(line, more...)
 		switch {
-		case bytes.IndexByte(text, '\n') >= 0, err != nil:
+		case err != nil, bytes.IndexByte(more, '\n') >= 0:
 			return line, err
-		case len(text) == 0:
-			line = nil
 		case len(line) > defaultElizaRecord:
 			return nil, fmt.Errorf("the first line has more than %d bytes, the limit", defaultElizaRecord)
 		}
 	}
 }
 
+// blanks are what may stand before a frame.
+const blanks = " \t\r\n"
+
 // dialectOf tells by a frame which dialect it is of.
 func dialectOf(begin []byte) (string, error) {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(begin, " \t\r\n"), []byte{'\n'})
+	line, _, _ := bytes.Cut(bytes.TrimLeft(begin, blanks), []byte{'\n'})
 	line = bytes.TrimSpace(line)
 	name := ""
 	protocol.EachMember(line, func(key, value []byte) {

@@ -159,6 +159,7 @@ func TestSession_followsTheElizaHostWithinABound(t *testing.T) {
 		for range 1025 {
 			l.send(`{"type":"stream-chunk","streamId":"s","chunk":1}`)
 		}
+		synctest.Wait()
 		close(stuck)
 		require.Contains(t, l.next(), `{"type":"stream-end","streamId":"s","error":{"name":"AbortError"`)
 		wantCode(t, <-failed, protocol.CodeOverloaded, "who follows the call is too slow: more than 1024 items or 8388608 bytes wait for it")
