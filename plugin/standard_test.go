@@ -24,18 +24,22 @@ import (
 // processPlugin is served by Main when the test binary runs as a worker.
 func processPlugin() *plugin.Definition {
 	p := plugin.Define("process")
-	plugin.Data(p, "print", func(context.Context, any) (string, error) {
+	prints := func(context.Context, any) (string, error) {
 		fmt.Println("a stray print")
 		early.Print("a stray log")
 		input, err := io.ReadAll(os.Stdin)
 		return string(input), err
-	})
-	plugin.Data(p, "hold", func(ctx context.Context, _ any) (any, error) {
+	}
+	plugin.Data(p, "print", prints)
+	plugin.Model(p, "PRINT", prints)
+	holds := func(ctx context.Context, _ any) (any, error) {
 		fmt.Fprintln(os.Stderr, "holding")
 		<-ctx.Done()
 		fmt.Fprintln(os.Stderr, "let go")
 		return nil, ctx.Err()
-	})
+	}
+	plugin.Data(p, "hold", holds)
+	plugin.Model(p, "HOLD", holds)
 	plugin.Data(p, "echo", func(_ context.Context, in echoed) (echoed, error) { return in, nil })
 	return p
 }
@@ -51,6 +55,14 @@ type process struct {
 // start starts a program as a worker; without one it is the test binary itself.
 func start(t testing.TB, program string) *process {
 	t.Helper()
+	p := prepare(t, program)
+	require.NoError(t, p.Start())
+	return p
+}
+
+// prepare is start but for the start itself.
+func prepare(t testing.TB, program string) *process {
+	t.Helper()
 	if program == "" {
 		program = os.Args[0]
 	}
@@ -64,8 +76,11 @@ func start(t testing.TB, program string) *process {
 	said, err := p.StderrPipe()
 	require.NoError(t, err)
 	p.stderr = bufio.NewScanner(said)
-	require.NoError(t, p.Start())
-	t.Cleanup(func() { _ = p.Process.Kill() })
+	t.Cleanup(func() {
+		if p.Process != nil {
+			_ = p.Process.Kill()
+		}
+	})
 	return p
 }
 
