@@ -9,15 +9,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/ecosystems"
 	"github.com/airi-host/airi-host/internal/need"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/eliza"
 	"github.com/airi-host/airi-host/testdata/plugins/greeter"
 	"github.com/airi-host/airi-host/testdata/workers/almanac/sky"
 )
@@ -157,24 +160,70 @@ func TestAlmanac_doesTheSameInAllItsHomes(t *testing.T) {
 	program := buildAlmanac(t)
 	for where := range almanacs {
 		t.Run(where, func(t *testing.T) {
-			h := openAlmanac(t, program, where, ecosystems.Options{Policy: ecosystems.Policy{Company: "acme"}})
-			for _, r := range almanacRows {
-				if r.homes == nil || slices.Contains(r.homes, where) {
-					r.want(t, h, where)
-				}
-			}
-			// An action of a Paperclip worker is announced nowhere, so the plugin is named.
-			_, err := asks(t, h, "event:sky.turned", `{"by":9}`)
-			require.NoError(t, err)
-			_, err = asks(t, h, "action:CALL", `{"params":{"key":"event:sky.turned","input":{"by":8}}}`)
-			require.NoError(t, err)
-			var result string
-			eventually(t, func() bool {
-				result, err = asks(t, h, "action:HEARD", `{}`)
-				return err == nil && strings.HasSuffix(result, `9,8]}}`)
-			}, &result)
+			doesTheSame(t, openAlmanac(t, program, where, ecosystems.Options{Policy: ecosystems.Policy{Company: "acme"}}), where)
 		})
 	}
+	t.Run("eliza, signed", func(t *testing.T) {
+		state, refused := t.TempDir(), atomic.Int64{}
+		h := openAlmanac(t, program, "eliza", ecosystems.Options{
+			Policy:   ecosystems.Policy{Company: "acme", Denied: func(eliza.Denial) { refused.Add(1) }},
+			StateDir: func(string) (string, error) { return state, nil }, Signs: func(string) bool { return true },
+		})
+		require.FileExists(t, filepath.Join(state, ecosystems.KeyFile))
+		doesTheSame(t, h, "eliza")
+		require.Zero(t, refused.Load())
+	})
+}
+
+func doesTheSame(t *testing.T, h *ecosystems.Host, where string) {
+	t.Helper()
+	for _, r := range almanacRows {
+		if r.homes == nil || slices.Contains(r.homes, where) {
+			r.want(t, h, where)
+		}
+	}
+	_, err := asks(t, h, "event:sky.turned", `{"by":9}`)
+	require.NoError(t, err)
+	_, err = asks(t, h, "action:CALL", `{"params":{"key":"event:sky.turned","input":{"by":8}}}`)
+	require.NoError(t, err)
+	var result string
+	eventually(t, func() bool {
+		result, err = asks(t, h, "action:HEARD", `{}`)
+		return err == nil && strings.HasSuffix(result, `9,8]}}`)
+	}, &result)
+}
+
+// As it is in its directory, with the command that builds it.
+func TestAlmanac_runsAsItIs(t *testing.T) {
+	h := startElizas(t, ecosystems.Options{}, "../testdata/workers/almanac")
+	items, result, err := says(t, h, "action:TELL", `{"params":{"what":"moon"}}`)
+	require.NoError(t, err)
+	require.Equal(t, []string{`{"text":"looking up"}`, `{"text":"still looking"}`}, items)
+	require.Equal(t, `{"success":true,"text":"the moon is up"}`, result)
+	about := map[string]capability.Offer{}
+	for _, o := range h.Offers() {
+		about[string(o.Key)] = o
+	}
+	require.Equal(t, "tells what the sky does", about["action:TELL"].Description)
+	require.JSONEq(t, `{"similes":["SKY","LOOK_UP"],"validate":"action:TELL.validate"}`, string(about["action:TELL"].Metadata))
+	require.JSONEq(t, `{"position":3}`, string(about["provider:SKY"].Metadata))
+	for _, none := range []string{"tool:look", "data:phase", "job:turn", "webhook:star"} {
+		require.NotContains(t, about, none, "elizaOS has no such kind")
+	}
+}
+
+// What the host does not grant, neither end does; what a worker says of its own is in its log.
+func TestAlmanac_underAnElizaHostThatGrantsLittle(t *testing.T) {
+	var denied atomic.Pointer[eliza.Denial]
+	h := openAlmanac(t, buildAlmanac(t), "eliza", ecosystems.Options{Policy: ecosystems.Policy{
+		Grants: func(string, []string) []string { return []string{"bun:read"} }, Denied: func(d eliza.Denial) { denied.Store(&d) },
+	}})
+	result, err := asks(t, h, "model:UPPER", `{"what":"moon"}`)
+	require.NoError(t, err)
+	require.Equal(t, `"MOON"`, result)
+	_, err = asks(t, h, "action:TELL", `{}`)
+	require.Equal(t, protocol.CodeDenied, protocol.CodeOf(err), err)
+	require.Equal(t, "action", denied.Load().Surface)
 }
 
 // asks makes a call of the almanac.
