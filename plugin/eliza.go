@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -133,11 +132,17 @@ type elizaWorker struct {
 
 	// leaving are the tasks that the host may leave.
 	leaving map[protocol.RequestID]context.CancelFunc
-	// announced are the keys that the host was told; added those that are to be told with
-	// the end of init, in that order.
+	// announced are the keys that the host was told, or is to be told with the end of init:
+	// offered are those, added what is announced then besides.
 	announced map[string]bool
-	added     []protocol.Offer
+	offered   []protocol.Offer
+	added     []eliza.Definition
 	starting  bool
+	// isStale tells that a hook for a newer configuration is to run.
+	isStale bool
+	// unused counts what of the host's was not used, of which the log shows the beginning.
+	unused protocol.Strays
+	count  uint64
 }
 
 // elizaKnown is what a host's init tells.
@@ -153,13 +158,16 @@ func newElizaWorker(d *Definition, o ElizaOptions) *elizaWorker {
 		opts: o, heard: make(chan struct{}), starting: true,
 		leaving: map[protocol.RequestID]context.CancelFunc{}, announced: map[string]bool{},
 	}
-	has := func(key string) bool { return d.handler(key) != nil }
-	what, _ := described(d.name, d.Offers(), has)
+	all, _ := announcements(d.name, d.Offers(), func(key string) bool { return d.handler(key) != nil })
+	if len(all) == 0 {
+		all = []eliza.Definition{{Name: d.name}}
+	}
+	w.added = all[1:]
 	for _, o := range d.Offers() {
 		w.announced[o.Key] = true
 	}
 	machine := eliza.NewWorker(eliza.WorkerSettings{
-		Plugin: what, Key: o.Key, ReplayWindow: o.ReplayWindow, Granted: o.Granted, Denied: w.denied, MaxPending: o.MaxPending,
+		Plugin: all[0], Key: o.Key, ReplayWindow: o.ReplayWindow, Granted: o.Granted, Denied: w.denied, MaxPending: o.MaxPending,
 	})
 	w.worker = newWorker(d, eliza.Dialect{}.Codec(), machine, wired{
 		in: o.In, out: o.Out, record: o.MaxRecord, queue: o.QueueBytes, grace: o.Grace,
@@ -223,12 +231,6 @@ func (w *elizaWorker) instead(m protocol.Message, why error) protocol.Message {
 	return nil
 }
 
-// remark keeps a line for the log until the lock is free; there are at most as many as one
-// step has to say.
-func (w *elizaWorker) remark(level slog.Level, text string, about ...any) {
-	w.remarks = append(w.remarks, remark{level, text, about})
-}
-
 // dropped tells what of the host's was not used.
 func (w *elizaWorker) dropped(d protocol.Dropped) {
 	level := slog.LevelWarn
@@ -238,7 +240,14 @@ func (w *elizaWorker) dropped(d protocol.Dropped) {
 	case eliza.DroppedDenied, eliza.DroppedUnsigned, eliza.DroppedReplay:
 		return // it is told by denied
 	}
-	w.remark(level, "something was not used", "what", d.What, "detail", d.Detail)
+	w.passOver(level, "something was not used", "what", d.What, "detail", d.Detail)
+}
+
+// passOver counts something of the host's that is not used, and tells of it.
+func (w *elizaWorker) passOver(level slog.Level, text string, about ...any) {
+	if w.count++; w.unused.Show(time.Now()) {
+		w.remarks = append(w.remarks, remark{level, text, append(about, "count", w.count)})
+	}
 }
 
 // denied is the audit of what the worker refuses.
@@ -247,11 +256,6 @@ func (w *elizaWorker) denied(d eliza.Denial) {
 		w.opts.Denied(d)
 		return
 	}
-	w.remark(slog.LevelWarn, "denied", "plugin", d.Plugin, "surface", d.Surface, "target", d.Target,
+	w.passOver(slog.LevelWarn, "denied", "plugin", d.Plugin, "surface", d.Surface, "target", d.Target,
 		"permission", d.Permission, "reason", d.Reason)
-}
-
-// describeFault says what of the plugin an elizaOS host cannot call.
-func (w *elizaWorker) describeFault(key, why string) *protocol.Error {
-	return w.fault(protocol.CodeNotFound, fmt.Sprintf("%s: %s", key, why))
 }

@@ -10,30 +10,53 @@ import (
 	"github.com/airi-host/airi-host/protocol/eliza"
 )
 
-// missing is an offer that an elizaOS host cannot call, or not as it was meant, and why.
+// missing is an offer that an elizaOS host cannot call, and why.
 type missing struct{ key, why string }
 
 // describing makes an announcement of offers.
 type describing struct {
 	eliza.Definition
 	// has tells whether there is a handler for a key.
-	has     func(key string) bool
-	missing []missing
+	has func(key string) bool
 	// services are the places of those in the announcement, by their types.
 	services map[string]int
 }
 
-// described is how offers are announced, and what of them is not.
-func described(name string, offers []protocol.Offer, has func(key string) bool) (eliza.Definition, []missing) {
-	d := describing{Definition: eliza.Definition{Name: name}, has: has, services: map[string]int{}}
+// announcements are how offers are announced, and what of them is not, and why. This wire has
+// one priority for all that is announced at once: those of another one follow.
+func announcements(name string, offers []protocol.Offer, has func(key string) bool) (all []eliza.Definition, none []missing) {
+	var ranks []int
+	by := map[int]*describing{}
 	for _, o := range offers {
+		d := by[o.Priority]
+		if d == nil {
+			d = newDescribing(name, o.Priority, has)
+			by[o.Priority], ranks = d, append(ranks, o.Priority)
+		}
 		kind, name, _ := strings.Cut(o.Key, ":")
 		if why := d.add(kind+":", name, o); why != "" {
-			d.missing = append(d.missing, missing{o.Key, why})
+			none = append(none, missing{o.Key, why})
 		}
 	}
-	d.rank(offers)
-	return d.Definition, d.missing
+	for _, rank := range ranks {
+		if d := by[rank]; d.hasAny() {
+			all = append(all, d.Definition)
+		}
+	}
+	return all, none
+}
+
+// hasAny tells whether anything is announced.
+func (d *describing) hasAny() bool {
+	return len(d.Actions)+len(d.Evaluators)+len(d.Providers)+len(d.Models)+len(d.Events)+len(d.Services)+len(d.Endpoints) > 0
+}
+
+func newDescribing(name string, priority int, has func(string) bool) *describing {
+	d := &describing{Definition: eliza.Definition{Name: name}, has: has, services: map[string]int{}}
+	if priority != 0 {
+		d.Priority = &priority
+	}
+	return d
 }
 
 // add announces one offer, or says why it cannot.
@@ -122,22 +145,4 @@ func (d *describing) endpoint(pattern string, o protocol.Offer) (why string) {
 	}
 	d.Endpoints = append(d.Endpoints, e)
 	return ""
-}
-
-// rank gives the plugin the priority that all offers have: this wire knows one for all.
-func (d *describing) rank(offers []protocol.Offer) {
-	if len(offers) == 0 {
-		return
-	}
-	first := offers[0].Priority
-	for _, o := range offers {
-		if o.Priority != first {
-			d.missing = append(d.missing, missing{o.Key, fmt.Sprintf(
-				"its priority is %d and that of %s is %d: an elizaOS host knows one for the whole plugin, and is told none", o.Priority, offers[0].Key, first)})
-			return
-		}
-	}
-	if first != 0 {
-		d.Priority = &first
-	}
 }

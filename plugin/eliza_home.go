@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,16 +94,16 @@ func (h elizaHome) Wait(_ context.Context, keys ...string) error {
 // What the host knows already is called by the same id.
 func (h elizaHome) Offer(o protocol.Offer) error {
 	w := h.w
-	what, missing := described(w.definition.name, []protocol.Offer{o}, w.has)
-	if len(missing) > 0 {
-		return w.describeFault(o.Key, missing[0].why)
+	what, none := announcements(w.definition.name, []protocol.Offer{o}, w.has)
+	if len(none) > 0 {
+		return w.fault(protocol.CodeNotFound, o.Key+": "+none[0].why)
 	}
-	adding, err := w.add(o)
-	if err != nil || !adding {
+	now, err := w.add(o)
+	if err != nil || !now {
 		return err
 	}
 	w.out.room(w.ctx)
-	w.step(eliza.Adding{Added: what})
+	w.step(eliza.Adding{Added: what[0]})
 	w.out.flush(false)
 	return nil
 }
@@ -119,7 +120,7 @@ func (w *elizaWorker) add(o protocol.Offer) (now bool, err error) {
 	}
 	w.announced[o.Key] = true
 	if w.starting {
-		w.added = append(w.added, o)
+		w.offered = append(w.offered, o)
 	}
 	return !w.starting && !validatesAnother(o.Key), nil
 }
@@ -132,12 +133,10 @@ func (h elizaHome) Retract(key string) error {
 	if !w.announced[key] {
 		return nil
 	}
-	for i, o := range w.added {
-		if o.Key == key {
-			w.added = append(w.added[:i:i], w.added[i+1:]...)
-			delete(w.announced, key)
-			return nil
-		}
+	if i := slices.IndexFunc(w.offered, func(o protocol.Offer) bool { return o.Key == key }); i >= 0 {
+		w.offered = slices.Delete(w.offered, i, i+1)
+		delete(w.announced, key)
+		return nil
 	}
 	return w.fault(protocol.CodeNotFound, key+": it is announced, and an elizaOS host has no call to take it back")
 }

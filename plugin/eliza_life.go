@@ -52,17 +52,19 @@ func (w *elizaWorker) awaitInit(ctx context.Context) {
 
 // initialized tells the host how init ended; a worker whose init has failed ends.
 func (w *elizaWorker) initialized(err error) {
-	in := eliza.Initialized{Err: err}
 	w.mu.Lock()
 	w.starting = false
-	if len(w.added) > 0 && err == nil {
-		more, _ := described(w.definition.name, w.added, w.has)
-		in.Added = &more
-	}
-	w.added = nil
+	offered, added := w.offered, w.added
+	w.offered, w.added = nil, nil
 	w.mu.Unlock()
+	if err == nil {
+		more, _ := announcements(w.definition.name, offered, w.has)
+		for _, what := range append(added, more...) {
+			w.step(eliza.Adding{Added: what})
+		}
+	}
 	w.ready.Store(err == nil)
-	w.step(in)
+	w.step(eliza.Initialized{Err: err})
 	if err != nil {
 		w.finish(fmt.Errorf("the start: %w", err))
 	}
@@ -79,19 +81,27 @@ func (w *elizaWorker) started(e eliza.Started) {
 	})
 	_, k.config = pick(e.Context, "", "config")
 	w.known.Store(k)
-	late := false
 	select {
 	case <-w.heard:
-		late = true
 	default:
 		w.hear()
+		return
 	}
-	if late && w.definition.hooks[protocol.StepSetup] != nil {
+	if !w.isStale && w.definition.hooks[protocol.StepSetup] != nil {
+		w.isStale = true
 		w.begin(task{own: w.setUp, after: w.wasSetUp, Serve: named("setup")}, &w.hooks)
 	}
 }
 
-func (w *elizaWorker) setUp(ctx context.Context) error { return w.session.Run(ctx, protocol.StepSetup) }
+func (w *elizaWorker) setUp(ctx context.Context) error {
+	w.mu.Lock()
+	w.isStale = false
+	w.mu.Unlock()
+	if !w.ready.Load() { // its start has failed
+		return nil
+	}
+	return w.session.Run(ctx, protocol.StepSetup)
+}
 
 func (w *elizaWorker) wasSetUp(err error) {
 	if err != nil {
@@ -124,8 +134,8 @@ func (w *elizaWorker) wasStopped(err error) {
 
 // warn tells what of the plugin such a host cannot call.
 func (w *elizaWorker) warn(ctx context.Context) {
-	_, missing := described(w.definition.name, w.definition.Offers(), w.has)
-	for _, m := range missing {
+	_, none := announcements(w.definition.name, w.definition.Offers(), w.has)
+	for _, m := range none {
 		w.log.LogAttrs(ctx, slog.LevelWarn, "the host cannot call this", slog.String("key", m.key), slog.String("reason", m.why))
 	}
 }
@@ -133,6 +143,10 @@ func (w *elizaWorker) warn(ctx context.Context) {
 // emitted hands an event of the host's to those who listen, in order.
 func (w *elizaWorker) emitted(e protocol.Event) {
 	if !w.session.Listens() {
+		return
+	}
+	if len(w.events.waiting) >= w.pending() {
+		w.passOver(slog.LevelWarn, "an event was not heard: too many wait for whoever listens", "event", e.Name)
 		return
 	}
 	w.begin(task{own: func(context.Context) error {
@@ -145,6 +159,11 @@ func (w *elizaWorker) wasHeard(err error) {
 	if err != nil {
 		w.log.ErrorContext(w.ctx, "whoever listens failed", "error", err)
 	}
+}
+
+// pending is how much may wait.
+func (w *elizaWorker) pending() int {
+	return protocol.Settings{MaxPending: w.opts.MaxPending}.Pending()
 }
 
 // has tells whether something is offered.

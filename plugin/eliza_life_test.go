@@ -156,7 +156,6 @@ func TestServeEliza_refusesWhatTheHostHasNoCallFor(t *testing.T) {
 		require.ErrorContains(t, h.start(`{"manifest":{"id":"tested"},"context":{}}`), "offering "+key+": plugin tested: "+key+": "+why)
 		require.Error(t, <-h.served)
 	}
-	plugin.Model(early, "RANKED", func(context.Context, any) (any, error) { return nil, nil }, plugin.Priority(3))
 	l, served, log := newElizaLines(t.Context(), t, early, plugin.ElizaOptions{})
 	require.Contains(t, l.next(), `"models":{"M"`)
 	require.Equal(t, initComplete, l.next())
@@ -166,19 +165,29 @@ func TestServeEliza_refusesWhatTheHostHasNoCallFor(t *testing.T) {
 		require.Contains(t, log.String(), `msg="the host cannot call this" key=`, key)
 		require.Contains(t, log.String(), why)
 	}
-	require.Contains(t, log.String(), "an elizaOS host knows one for the whole plugin")
 }
 
-func TestServeEliza_onePriorityForAll(t *testing.T) {
-	p := plugin.Define("p")
-	for _, name := range []string{"A", "B"} {
-		plugin.Model(p, name, func(context.Context, any) (any, error) { return nil, nil }, plugin.Priority(3))
+// The wire has one priority for all that is announced at once.
+func TestServeEliza_priorities(t *testing.T) {
+	p, none := plugin.Define("p"), func(context.Context, any) (any, error) { return nil, nil }
+	plugin.Tool(p, "first", func(context.Context, any) (plugin.Result, error) { return plugin.Result{}, nil }, plugin.Priority(9))
+	for name, rank := range map[string]int{"A": 3, "B": 3} {
+		plugin.Model(p, name, none, plugin.Priority(rank))
 	}
+	plugin.Model(p, "C", none, plugin.Priority(-1))
+	plugin.Model(p, "D", none)
+	p.OnSetup(func(_ context.Context, s *plugin.Session) error {
+		plugin.Model(s, "E", none, plugin.Priority(5))
+		return nil
+	})
 	h := newElizaHost(t, eliza.Plugin{})
 	told := h.hears()
 	h.serveEliza(t.Context(), p, plugin.ElizaOptions{}).begun()
-	require.Equal(t, 3, told.all["model:B"].Priority)
+	for name, rank := range map[string]int{"A": 3, "B": 3, "C": -1, "D": 0, "E": 5} {
+		require.Equal(t, rank, told.all["model:"+name].Priority, name)
+	}
 	require.NoError(t, h.close())
+	require.Empty(t, h.dropped)
 }
 
 // What runs when the host closes its end comes to its end within a limit, and is answered;
@@ -352,6 +361,81 @@ func TestServeEliza_passesOverWhatItDoesNotKnow(t *testing.T) {
 	require.NoError(t, l.in.Close())
 	require.NoError(t, <-served)
 	require.Equal(t, 4, strings.Count(log.String(), "something was not used"), log.String())
+}
+
+// Of a flood the log has the beginning, and the count.
+func TestServeEliza_thinsOutWhatItPassesOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, served, log := newElizaLines(t.Context(), t, model(), plugin.ElizaOptions{})
+		l.next()
+		l.next()
+		for range 100 {
+			l.send("noise")
+		}
+		synctest.Wait()
+		time.Sleep(protocol.StrayPause)
+		l.send("noise")
+		require.NoError(t, l.in.Close())
+		require.NoError(t, <-served)
+		require.Equal(t, protocol.StrayBurst+1, strings.Count(log.String(), "something was not used"))
+		require.Contains(t, log.String(), "count=101")
+	})
+}
+
+// However often the host changes its mind, one hook waits for the newest configuration.
+func TestServeEliza_takesTheNewestConfiguration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ran []string
+		stuck := make(chan struct{})
+		p := model().OnSetup(func(_ context.Context, s *plugin.Session) error {
+			var config struct{ Greeting string }
+			err := s.Config(&config)
+			if ran = append(ran, config.Greeting); len(ran) == 1 {
+				<-stuck
+				return err
+			}
+			return errors.New("not that") // which is no end of a plugin that runs
+		})
+		l, served, log := newElizaLines(t.Context(), t, p, plugin.ElizaOptions{})
+		l.next()
+		for _, word := range []string{"a", "b", "c", "d"} {
+			l.send(strings.Replace(initFrame, "Hello", word, 1))
+			synctest.Wait()
+		}
+		close(stuck)
+		require.Equal(t, initComplete, l.next())
+		synctest.Wait()
+		require.Equal(t, []string{"a", "d"}, ran)
+		require.Contains(t, log.String(), `msg="the configuration could not be taken" error="not that"`)
+		require.NoError(t, l.in.Close())
+		require.NoError(t, <-served)
+	})
+}
+
+// Whoever listens and does not return keeps so many events, and the rest is counted.
+func TestServeEliza_boundsTheEventsThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard, stuck := 0, make(chan struct{})
+		p := model().OnInit(func(_ context.Context, s *plugin.Session) error {
+			s.Listen(func(protocol.Event) {
+				heard++
+				<-stuck
+			})
+			return nil
+		})
+		l, served, log := newElizaLines(t.Context(), t, p, plugin.ElizaOptions{MaxPending: 2, InitWait: time.Nanosecond})
+		l.next()
+		l.next()
+		for range 5 {
+			l.send(`{"type":"event","name":"e"}`)
+			synctest.Wait()
+		}
+		close(stuck)
+		require.NoError(t, l.in.Close())
+		require.NoError(t, <-served)
+		require.Equal(t, 3, heard)
+		require.Equal(t, 2, strings.Count(log.String(), "too many wait"))
+	})
 }
 
 func TestServeEliza_handlersWaitForAHostThatDoesNotRead(t *testing.T) {
