@@ -34,11 +34,14 @@ func buildAlmanac(t *testing.T) (program string) {
 	return program
 }
 
-// almanacs are the directories of the almanac in each of its homes. host is what the
-// manifest has for this host besides.
+// almanacs are the directories of the almanac in each of its homes.
 var almanacs = map[string]func(t *testing.T, program string) string{
-	"memory": func(t *testing.T, _ string) string { return compiledIn(t, "almanac", `"scope":"acme"`) },
+	"memory": func(t *testing.T, _ string) string {
+		t.Helper()
+		return compiledIn(t, "almanac", `"scope":"acme"`)
+	},
 	"eliza": func(t *testing.T, program string) string {
+		t.Helper()
 		return written(t, map[string]string{
 			"plugin.json": `{"id":"almanac","name":"x","version":"1","description":"x","mode":"background","permissions":{"bun":{"run":true,"read":true,"write":true}},
 				"view":{"relativePath":"v.html","title":"x","width":1,"height":1},"worker":{"relativePath":"main.go"},
@@ -47,6 +50,7 @@ var almanacs = map[string]func(t *testing.T, program string) string{
 		})
 	},
 	"paperclip": func(t *testing.T, program string) string {
+		t.Helper()
 		return written(t, map[string]string{
 			"package.json": `{"name":"almanac","type":"module","paperclipPlugin":{"manifest":"./manifest.mjs","worker":"./main.go"}}`,
 			"main.go":      "package main\n",

@@ -52,15 +52,13 @@ func Examples(conversations json.RawMessage) Option {
 	return func(o *offer) { o.about("examples", conversations) }
 }
 
-// Dynamic, Private and Position are elizaOS's words for a provider. One that is dynamic or
-// private takes part in a conversation only where somebody names it; those with a low
-// position come first.
+// Dynamic marks a provider that takes part in a conversation only where somebody names it.
 func Dynamic() Option { return func(o *offer) { o.about("dynamic", true) } }
 
-// Private is as Dynamic.
+// Private marks a provider in the same way; elizaOS has both words.
 func Private() Option { return func(o *offer) { o.about("private", true) } }
 
-// Position is as Dynamic.
+// Position ranks a provider among others: those with a low one come first.
 func Position(n int) Option { return func(o *offer) { o.about("position", n) } }
 
 // validates ends the key of what says whether the capability before it fits.

@@ -16,11 +16,12 @@
 //
 // # What can be offered
 //
-// [Tool], [Action], [Data], [Model], [Job], [Webhook], [HTTP] and [On] (an event
-// handler) decode their input into a type of the author's; [Handle] takes any key
-// and raw JSON. Each can be called on a Definition, so that the host knows the offer
+// [Tool], [Action], [Provider], [Evaluator], [Data], [Model], [Job], [Webhook], [HTTP] and
+// [On] (an event handler) decode their input into a type of the author's; [Handle] takes any
+// key and raw JSON. [Validate] says whether an action fits, [Similes] are other names of it.
+// [Service] has methods ([Method]), and begins when the first of them is called. Each can be called on a Definition, so that the host knows the offer
 // before any code runs, or on the [Session] that a hook gets, where what is offered
-// depends on what it finds.
+// depends on what it finds; a service on a Definition alone.
 //
 // # The life of a plugin
 //
@@ -75,6 +76,35 @@
 // and so do offers, made while the plugin runs, of what the manifest does not declare; data,
 // actions and events need no declaration.
 //
+// # As an elizaOS worker
+//
+// [Main], or [ServeEliza], makes the same plugin a worker of an elizaOS host, in a process of
+// its own: of this project's, or of any that speaks elizaOS's wire. The manifest is elizaOS's
+// plugin.json, with the command to start in its "airi-host" object. There a plugin's parts
+// are these:
+//
+//	Action, Evaluator      actions and evaluators, with their validate, similes and examples
+//	Provider, Model        providers and models; who asks for it gets a model's answer in parts
+//	Service                a service with rpcMethods
+//	On                     a handler of the event of that name; "prefix.*" means that to this
+//	                       project's host alone
+//	HTTP                   a route; a Public one has its pattern as name, its Describe as reason
+//	OnInit, OnSetup        init, between worker-announce-plugin and init-complete. What they
+//	                       offer is announced with its end; what is offered later, at once
+//	OnStop                 the end of standard input, when handlers have settled
+//	Report                 an action's callback, or a part of a model's answer
+//	Session.Call           a method of the runtime, e.g. "getSetting"; "model:…" is useModel,
+//	                       "event:…" with an object or nothing emitEvent; any other key, and
+//	                       what Of names, is invoke, which only this project's host has
+//	Session.Config         context.config of the host's init, which not every host sends
+//	Session.Send, Listen   the frame event, either way
+//	Session.Log            standard error: the wire has no word for it
+//
+// An action's Params are its options. Its result has to be an [ActionResult], or null: an
+// object without success gets one, and what does not fit becomes data.result. Tools, data,
+// jobs, webhooks and environment drivers have no place there, which the log tells. All that
+// is announced at once has one priority, so that offers of another one are announced behind it.
+//
 // # Environments
 //
 // [Environment] makes a plugin a driver of environments, in which agents run commands:
@@ -99,7 +129,8 @@
 // # Limits
 //
 // A stream that is collected for a caller who does not follow has at most 1024 items
-// and 8 MiB. The limits of a worker are [PaperclipOptions]: calls in flight, the length
+// and 8 MiB, and so has what waits for one who follows a host's answer and is slow. The
+// limits of a worker are [PaperclipOptions] and [ElizaOptions]: calls in flight, the length
 // of a frame, what may wait for a host that does not read. At the last one whoever
 // answers, calls or logs waits; nothing is dropped. [RouteOptions] bound what a host has
 // written to a terminal or a channel and nobody has read, [ExecutionLogOptions] what a

@@ -240,13 +240,16 @@ func (w *elizaWorker) dropped(d protocol.Dropped) {
 	case eliza.DroppedDenied, eliza.DroppedUnsigned, eliza.DroppedReplay:
 		return // it is told by denied
 	}
-	w.passOver(level, "something was not used", "what", d.What, "detail", d.Detail)
+	w.passOver(func(count uint64) {
+		w.log.Log(w.ctx, level, "something was not used", "what", d.What, "detail", d.Detail, "count", count)
+	})
 }
 
-// passOver counts something of the host's that is not used, and tells of it.
-func (w *elizaWorker) passOver(level slog.Level, text string, about ...any) {
-	if w.count++; w.unused.Show(time.Now()) {
-		w.remarks = append(w.remarks, remark{level, text, append(about, "count", w.count)})
+// passOver counts something of the host's that is not used, and has it told.
+func (w *elizaWorker) passOver(tell func(count uint64)) {
+	w.count++
+	if count := w.count; w.unused.Show(time.Now()) {
+		w.remarks = append(w.remarks, func() { tell(count) })
 	}
 }
 
@@ -256,6 +259,8 @@ func (w *elizaWorker) denied(d eliza.Denial) {
 		w.opts.Denied(d)
 		return
 	}
-	w.passOver(slog.LevelWarn, "denied", "plugin", d.Plugin, "surface", d.Surface, "target", d.Target,
-		"permission", d.Permission, "reason", d.Reason)
+	w.passOver(func(count uint64) {
+		w.log.WarnContext(w.ctx, "denied", "plugin", d.Plugin, "surface", d.Surface, "target", d.Target,
+			"permission", d.Permission, "reason", d.Reason, "count", count)
+	})
 }

@@ -146,7 +146,9 @@ func (w *elizaWorker) emitted(e protocol.Event) {
 		return
 	}
 	if len(w.events.waiting) >= w.pending() {
-		w.passOver(slog.LevelWarn, "an event was not heard: too many wait for whoever listens", "event", e.Name)
+		w.passOver(func(count uint64) {
+			w.log.WarnContext(w.ctx, "an event was not heard: too many wait for whoever listens", "event", e.Name, "count", count)
+		})
 		return
 	}
 	w.begin(task{own: func(context.Context) error {

@@ -135,7 +135,8 @@ func newReplay(t *testing.T, lines []recordedLine) *replay {
 	t.Cleanup(func() {
 		_ = toWorker.Close()
 		_ = fromWorker.Close()
-		<-r.ended
+		err := <-r.ended
+		_ = err // whatever came of the conversation
 	})
 	return r
 }

@@ -39,7 +39,7 @@ func conversational() *plugin.Definition {
 			return strings.Contains(string(in.Message), "hi"), nil
 		}))
 	plugin.Provider(p, "TIME", func(_ context.Context, in plugin.Turn) (plugin.Provided, error) {
-		return plugin.Provided{Text: "noon", Values: map[string]any{"state": json.RawMessage(in.State)}}, nil
+		return plugin.Provided{Text: "noon", Values: map[string]any{"state": in.State}}, nil
 	}, plugin.Dynamic(), plugin.Private(), plugin.Position(-3))
 	plugin.Evaluator(p, "SCORE", func(_ context.Context, in plugin.Turn) (json.RawMessage, error) { return in.Message, nil },
 		plugin.Validate(func(context.Context, plugin.Turn) (bool, error) { return false, errors.New("no idea") }))
@@ -110,7 +110,8 @@ func (o *offered) list() []string {
 
 // await waits until a key is offered.
 func (o *offered) await(key string) {
-	for <-o.came != key {
+	for came := ""; came != key; {
+		came = <-o.came
 	}
 }
 

@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/airi-host/airi-host/plugin"
+	"github.com/airi-host/airi-host/protocol"
 )
 
 // A plugin offers a tool that counts whom it has greeted; the event
@@ -209,4 +211,53 @@ func ExampleSession_OpenStream() {
 		}
 		return len(in.Params.Files), progress.Close(ctx)
 	})
+}
+
+// A plugin for conversations, which elizaOS's hosts call as well.
+func ExampleService() {
+	type calendar struct{ holidays map[string]string }
+	p := plugin.Define("holidays")
+	plugin.Service(p, "calendar", plugin.ServiceHooks[*calendar]{
+		Start: func(context.Context, *plugin.Session) (*calendar, error) { // at the first call
+			return &calendar{map[string]string{"05-01": "May Day"}}, nil
+		},
+	}, plugin.Method("on", func(_ context.Context, c *calendar, day string) (string, error) {
+		return c.holidays[day], nil
+	}))
+	plugin.Action(p, "CELEBRATE", func(ctx context.Context, in plugin.Invocation[struct{ Day string }]) (plugin.ActionResult, error) {
+		if err := plugin.Report(ctx, map[string]string{"text": "hurray"}); err != nil {
+			return plugin.ActionResult{}, err
+		}
+		return plugin.ActionResult{Success: true, Text: "It is " + in.Params.Day}, nil
+	}, plugin.Similes("PARTY"), plugin.Validate(func(_ context.Context, in plugin.Turn) (bool, error) {
+		return strings.Contains(string(in.Message), "holiday"), nil
+	}))
+
+	s := p.Open(&home{})
+	for key, input := range map[string]string{
+		"service:calendar.on":       `["05-01"]`,
+		"action:CELEBRATE":          `{"params":{"day":"Sunday"}}`,
+		"action:CELEBRATE.validate": `{"message":{"content":{"text":"a holiday!"}}}`,
+	} {
+		result, err := s.Invoke(context.Background(), &protocol.Call{Key: key, Input: json.RawMessage(input)})
+		fmt.Println(key, string(result), err)
+	}
+	// Unordered output:
+	// service:calendar.on "May Day" <nil>
+	// action:CELEBRATE {"success":true,"text":"It is Sunday"} <nil>
+	// action:CELEBRATE.validate true <nil>
+}
+
+// Main does so by itself, when it is an elizaOS host that starts the process.
+func ExampleServeEliza() {
+	p := plugin.Define("upper")
+	plugin.Model(p, "UPPER", func(_ context.Context, in string) (string, error) { return strings.ToUpper(in), nil })
+	host := strings.NewReader(`{"type":"worker-rpc","requestId":1,"surface":"model","target":"model:UPPER:1","args":{"params":"hello"}}` + "\n")
+	if err := plugin.ServeEliza(context.Background(), p, plugin.ElizaOptions{In: host, Out: struct{ io.Writer }{os.Stdout}}); err != nil {
+		fmt.Println(err)
+	}
+	// Unordered output:
+	// {"type":"worker-announce-plugin","descriptor":{"name":"upper","mode":"remote","models":{"UPPER":{"rpc":true,"id":"model:UPPER:1"}}}}
+	// {"type":"init-complete"}
+	// {"type":"worker-rpc-result","requestId":1,"ok":true,"payload":"HELLO"}
 }

@@ -19,7 +19,7 @@ type handling struct {
 	cause protocol.Cause
 	// request is the wire's own message, or nil.
 	request json.RawMessage
-	// invocation is the id that a Paperclip host gave to the call, or "".
+	// invocation is what the host of a worker calls the call, or "".
 	invocation string
 	// flow is what the call has beside an input and a result, or nil.
 	flow *flow
@@ -49,11 +49,13 @@ func handlingOf(ctx context.Context) *handling {
 func From(ctx context.Context) *Session { return handlingOf(ctx).session }
 
 // Scope returns the tenant for which the call is made whose handler got ctx: a
-// company under Paperclip. It is "" where there is none.
+// company under Paperclip. It is "" where there is none, and where the wire does not tell it,
+// as elizaOS's.
 func Scope(ctx context.Context) string { return handlingOf(ctx).scope }
 
 // Request returns the parameters of the wire's own message to the handler that got
 // ctx, for what a handler's input has no place for: under Paperclip the runContext
-// of a tool, the actorContext of an action, the envelope of an event. It is nil
+// of a tool, the actorContext of an action, the envelope of an event; under elizaOS what
+// the surface is given, as {message, state, options, responses} of an action. It is nil
 // where the plugin is compiled in. It is not to be changed.
 func Request(ctx context.Context) json.RawMessage { return handlingOf(ctx).request }

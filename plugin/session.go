@@ -170,8 +170,8 @@ func (s *Session) Config(into any) error {
 }
 
 // Wait returns when all the capabilities are ready: each may take the host's
-// default time (15 s), and ctx may end the wait sooner. A worker of a Paperclip
-// host cannot wait: what its manifest requires is ready before it starts.
+// default time (15 s), and ctx may end the wait sooner. A worker cannot wait: what its
+// manifest requires is ready before it starts.
 func (s *Session) Wait(ctx context.Context, keys ...string) error {
 	return s.home.Wait(ctx, keys...)
 }

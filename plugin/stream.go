@@ -186,7 +186,7 @@ func Feed[T any](ctx context.Context) iter.Seq2[T, error] {
 // Follow takes the items of a call as they come, in order, before Call returns. The
 // callee waits while take is at one; an error of take tells it that the item was not
 // taken, and ends the call if the callee is another process. A Paperclip host tells
-// nothing before the result.
+// nothing before the result; an elizaOS host does where it knows of streams.
 func Follow[T any](take func(T) error) CallOption {
 	return func(c *protocol.Call) {
 		c.Progress = func(encoded json.RawMessage) error {
@@ -222,7 +222,7 @@ func Feeding[T any](items iter.Seq2[T, error]) CallOption {
 
 // Idle bounds how long the callee may report nothing before it answers; each item that
 // it reports, and each sign of life, starts the limit anew. Below zero there is none,
-// whatever the callee's manifest says. A Paperclip host does not know such a limit.
+// whatever the callee's manifest says. A worker's host does not know such a limit.
 func Idle(limit time.Duration) CallOption {
 	return func(c *protocol.Call) { c.Idle = limit }
 }

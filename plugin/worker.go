@@ -40,7 +40,7 @@ type worker struct {
 	machine protocol.Driver
 	effects []protocol.Effect
 	// remarks are for the log, once the lock is free.
-	remarks []remark
+	remarks []func()
 	// calls are those of the host that somebody waits for.
 	calls    map[protocol.CallID]*waiting
 	lastCall protocol.CallID
@@ -91,13 +91,6 @@ type end interface {
 	// host names the kind of host, pluginName the plugin.
 	host() string
 	pluginName() string
-}
-
-// remark is a line for the log.
-type remark struct {
-	level slog.Level
-	text  string
-	about []any
 }
 
 // newWorker makes a worker to which its dialect's end is still to be given.
@@ -209,13 +202,13 @@ func (w *worker) read() error {
 
 // step gives the machine what happened and does what comes of it.
 func (w *worker) step(in protocol.Input) {
-	for _, n := range w.stepped(in) {
-		w.log.Log(w.ctx, n.level, n.text, n.about...)
+	for _, tell := range w.stepped(in) {
+		tell()
 	}
 }
 
 // stepped is step but for what is to be logged: whoever reads the log may be slow.
-func (w *worker) stepped(in protocol.Input) (remarks []remark) {
+func (w *worker) stepped(in protocol.Input) (remarks []func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.effects = w.machine.Step(time.Time{}, in, w.effects[:0])
