@@ -15,6 +15,7 @@ import (
 
 	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/eliza"
 )
 
 // A plugin offers a tool that counts whom it has greeted; the event
@@ -252,12 +253,11 @@ func ExampleService() {
 func ExampleServeEliza() {
 	p := plugin.Define("upper")
 	plugin.Model(p, "UPPER", func(_ context.Context, in string) (string, error) { return strings.ToUpper(in), nil })
-	host := strings.NewReader(`{"type":"worker-rpc","requestId":1,"surface":"model","target":"model:UPPER:1","args":{"params":"hello"}}` + "\n")
-	if err := plugin.ServeEliza(context.Background(), p, plugin.ElizaOptions{In: host, Out: struct{ io.Writer }{os.Stdout}}); err != nil {
-		fmt.Println(err)
+	err := plugin.ServeEliza(context.Background(), p, plugin.ElizaOptions{
+		Denied: func(d eliza.Denial) { fmt.Fprintln(os.Stderr, d.Surface, d.Target, d.Permission, d.Reason) },
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	// Unordered output:
-	// {"type":"worker-announce-plugin","descriptor":{"name":"upper","mode":"remote","models":{"UPPER":{"rpc":true,"id":"model:UPPER:1"}}}}
-	// {"type":"init-complete"}
-	// {"type":"worker-rpc-result","requestId":1,"ok":true,"payload":"HELLO"}
 }
