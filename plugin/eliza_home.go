@@ -48,7 +48,7 @@ func (h elizaHome) Serve(ctx context.Context, c protocol.Call) (json.RawMessage,
 // them; for other capabilities, and for those of one plugin, a host of this project is asked.
 //
 //	getSetting {key}            a method of the runtime, its args
-//	model:TYPE params           useModel {modelType, params}
+//	model:TYPE params           useModel {modelType, params, timeoutMs}, of which the last is this host's own
 //	event:NAME object or none   emitEvent {name, payload?}
 //	any other key               invoke {key, input?, plugin?, timeoutMs}
 func (w *elizaWorker) method(ctx context.Context, c protocol.Call) (method string, args json.RawMessage) {
@@ -61,22 +61,17 @@ func (w *elizaWorker) method(ctx context.Context, c protocol.Call) (method strin
 		return c.Key, c.Input
 	case c.Plugin != "":
 	case kind == "model":
-		return "useModel", object("modelType", name, "params", c.Input)
+		return "useModel", argsOf(map[string]any{"modelType": name, "params": c.Input, "timeoutMs": remaining(ctx)})
 	case kind == "event" && isNull:
-		return "emitEvent", object("name", name, "", nil)
+		return "emitEvent", argsOf(map[string]any{"name": name})
 	case kind == "event" && isObject(c.Input):
-		return "emitEvent", object("name", name, "payload", c.Input)
+		return "emitEvent", argsOf(map[string]any{"name": name, "payload": c.Input})
 	}
 	return "invoke", invokeParams(ctx, c)
 }
 
-// object is an object of a text and, where it is there, a value.
-func object(key, text, more string, value json.RawMessage) json.RawMessage {
-	members := map[string]any{key: text}
-	if len(value) > 0 {
-		members[more] = value
-	}
-	args, _ := json.Marshal(members) // JSON values
+func argsOf(members map[string]any) json.RawMessage {
+	args, _ := json.Marshal(members) // texts, numbers and JSON
 	return args
 }
 

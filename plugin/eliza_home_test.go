@@ -38,7 +38,7 @@ func TestSession_callsTheElizaRuntime(t *testing.T) {
 		{"getService", map[string]string{"serviceType": "clock"}, "", "getService", `{"serviceType":"clock"}`},
 		{"createMemory", map[string]any{"memory": map[string]any{}}, "", "createMemory", `{"memory":{}}`},
 		{"bare", nil, "", "bare", `{}`},
-		{"model:TEXT_SMALL", map[string]string{"prompt": "p"}, "", "useModel", `{"modelType":"TEXT_SMALL","params":{"prompt":"p"}}`},
+		{"model:TEXT_SMALL", map[string]string{"prompt": "p"}, "", "useModel", `{"modelType":"TEXT_SMALL","params":{"prompt":"p"},"timeoutMs":0}`},
 		{"model:TEXT_SMALL", "p", "other", "invoke", `{"key":"model:TEXT_SMALL","input":"p","plugin":"other","timeoutMs":0}`},
 		{"event:paid", map[string]int{"n": 1}, "", "emitEvent", `{"name":"paid","payload":{"n":1}}`},
 		{"event:paid", nil, "", "emitEvent", `{"name":"paid"}`},
@@ -152,7 +152,7 @@ func TestSession_followsTheElizaHostWithinABound(t *testing.T) {
 		l.next()
 		l.next()
 		l.send(`{"type":"worker-rpc","requestId":5,"surface":"model","target":"model:ASK:1","args":{}}`)
-		require.Equal(t, `{"type":"host-rpc","requestId":1,"api":"runtime","method":"useModel","args":{"modelType":"TEXT","params":"x"},"streamReply":true,"within":5}`, l.next())
+		require.Equal(t, `{"type":"host-rpc","requestId":1,"api":"runtime","method":"useModel","args":{"modelType":"TEXT","params":"x","timeoutMs":30000},"streamReply":true,"within":5}`, l.next())
 		l.send(`{"type":"host-rpc-result","requestId":1,"ok":true,"streamId":"s"}`)
 		l.send(`{"type":"stream-chunk","streamId":"s","chunk":1}`)
 		synctest.Wait()

@@ -85,8 +85,8 @@ func (s serviceFinder) find(_ context.Context, call protocol.Call) (json.RawMess
 // stateReady is the state of an offer that can be called.
 const stateReady = "ready"
 
-// models serves useModel: {modelType, params} → the model's result. What it says in parts
-// is passed on to a worker that asks for that.
+// models serves useModel: {modelType, params, timeoutMs?} → the model's result. What it says
+// in parts is passed on to a worker that asks for that; the limit is this host's own.
 type models struct{ plugins protocol.Plugins }
 
 func (m models) use(ctx context.Context, call protocol.Call) (json.RawMessage, error) {
@@ -100,6 +100,7 @@ func (m models) use(ctx context.Context, call protocol.Call) (json.RawMessage, e
 	}
 	return m.plugins.Invoke(ctx, protocol.Call{
 		Key: key, Input: in.raw("params"), Scope: call.Scope, Caller: call.Caller, Trace: call.Trace, Cause: call.Cause, Progress: call.Progress,
+		Deadline: deadline(string(in.members["timeoutMs"])),
 	})
 }
 

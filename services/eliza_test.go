@@ -58,6 +58,8 @@ func TestEliza_useModelCallsTheModel(t *testing.T) {
 		Key: "model:TEXT_SMALL", Input: json.RawMessage(`{"prompt":"x"}`), Scope: "c1", Caller: "demo", Trace: "00-aa-bb-01",
 	}, p.invoked[0])
 	w.wantRefused(protocol.CodeInvalid, "useModel", `{"modelType":" "}`, "modelType")
+	w.call("useModel", `{"modelType":"TEXT_SMALL","params":1,"timeoutMs":60000}`)
+	require.WithinDuration(t, time.Now().Add(time.Minute), p.invoked[1].Deadline, 30*time.Second)
 }
 
 func TestEliza_invokeCallsAnything(t *testing.T) {
