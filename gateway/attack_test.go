@@ -502,16 +502,14 @@ func TestAttack_identitiesWithoutEnd(t *testing.T) {
 	r := start(t, o)
 	was := r.footprint()
 	p := r.dial()
-	go func() {
-		for n := range many {
-			for p.Send([]byte(fmt.Sprintf(`{"type":"module:announce","data":{"name":"bot","identity":{"kind":"plugin","plugin":{"id":"bot-%d"},"id":"%d"}}}`, n, n))) != nil {
-				time.Sleep(time.Millisecond) // its own queue is full
-			}
+	for n := range many {
+		p.announce(fmt.Sprint("bot-", n), fmt.Sprint(n))
+		if n%1_000 == 999 { // no more than its own queue takes
+			p.until(func(record []byte) (json.RawMessage, bool) {
+				return nil, bytes.Contains(record, fmt.Appendf(nil, `"id":"bot-%d"`, n))
+			})
 		}
-	}()
-	p.until(func(record []byte) (json.RawMessage, bool) {
-		return nil, bytes.Contains(record, fmt.Appendf(nil, `"id":"bot-%d"`, many-1))
-	})
+	}
 	r.wantModule(func(m Module) bool { return isReady(m) && m.Instance == fmt.Sprint(many-1) })
 	require.Eventually(t, func() bool { return len(r.host.Sessions()) == 1 }, patience, time.Millisecond)
 
