@@ -369,7 +369,7 @@ func TestAttack_webPagesAndForeignNames(t *testing.T) {
 			before := r.gateway.Counts().Refused[row.refused]
 			c, err := net.Dial("tcp", r.address())
 			require.NoError(t, err)
-			defer c.Close()
+			defer func() { _ = c.Close() }()
 			_, err = fmt.Fprintf(c, "GET /ws HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
 				"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n%s\r\n\r\n", row.host, row.header)
 			require.NoError(t, err)
