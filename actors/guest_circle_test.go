@@ -45,7 +45,7 @@ func TestGuest_ofACircleIsNotToldWhoIsThere(t *testing.T) {
 					listen(t, h, KindChannel, nil)
 				}
 				near, far := memory.Pipe(memory.Options{})
-				defer far.Close()
+				defer func() { require.NoError(t, far.Close()) }()
 				require.NoError(t, far.Send(airi.AppendNote(nil, airi.Note{Verb: airi.NoteAnnounced, Data: []byte(`{"possibleEvents":[]}`)})))
 				d := &narrating{}
 				_, settled, err := h.Join(t.Context(), Guest{

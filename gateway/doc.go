@@ -16,6 +16,8 @@
 //
 // All connections of a host meet in one server.Server, which says what AIRI's server runtime
 // would say; its effects are carried out in order, under one lock, and none of them waits.
+// What they write is written without the lock, for all records at once that a connection has
+// read ahead.
 // Each module that is announced is a member: a session of the host, served by the peer at the
 // far end of its link. A link is a connection inside the process that speaks airi.Remote: frames
 // of Eventa as they are, and notes about the module's life. It outlives the websocket, so

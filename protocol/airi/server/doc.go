@@ -93,7 +93,8 @@
 //
 // Whoever joins or announces is sent registry:modules:sync at once. The others get it when
 // it changes, at most each [Options].SyncEvery: one that has not been sent is replaced by
-// the newer one, and the last is never lost.
+// the newer one, and the last is never lost. Of a long list and many peers not more is sent
+// at a time than 16 MB: they get it in turn.
 //
 // # Limits
 //
