@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -121,8 +122,10 @@ func TestServer_saysWhyItRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusBadRequest, answer.StatusCode)
-	require.EqualValues(t, 1, h.Counts().Refused[NotUpgraded])
-	require.Zero(t, h.Counts().Early)
+	require.Eventually(t, func() bool { // it is counted when it has been said
+		n := h.Counts()
+		return n.Refused[NotUpgraded] == 1 && n.Early == 0
+	}, 10*time.Second, time.Millisecond)
 	http.DefaultClient.CloseIdleConnections()
 }
 
