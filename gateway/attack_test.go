@@ -560,3 +560,32 @@ func TestAttack_shutdownWithAThousandSilentPeers(t *testing.T) {
 	r.wantIdle()
 	r.back(was)
 }
+
+// Large records, one right behind the other, do not close those who read as fast as they can.
+func TestAttack_largeRecordsInARow(t *testing.T) {
+	r := start(t, Options{})
+	reader := r.dial()
+	c, err := websocket.Dial(t.Context(), r.url, websocket.DialOptions{Options: websocket.Options{QueueBytes: 64 << 20}})
+	require.NoError(t, err)
+	sender := &peer{r, c}
+	defer func() { _ = c.Close() }()
+	const rounds = 3
+	data := strings.Repeat("x", 5<<20) // more than may wait for a peer
+	heard := make(chan error, 1)
+	go func() {
+		var err error
+		for small := 0; small < rounds && err == nil; {
+			var record []byte
+			record, err = reader.Recv()
+			if len(record) < 1<<10 && bytes.Contains(record, fmt.Appendf(nil, `"small","data":{"n":%d}`, small)) {
+				small++
+			}
+		}
+		heard <- err
+	}()
+	for n := range rounds {
+		sender.say("bulk", `{"n":%d,"data":%q}`, n, data)
+		sender.say("small", `{"n":%d}`, n)
+	}
+	require.NoError(t, <-heard)
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -147,7 +148,11 @@ func (g *Gateway) receive(c *conn, record []byte) {
 	b := batches.Get().(*batch)
 	defer b.done()
 	for n := 1; ; n++ {
+		size := len(record)
 		behind := g.take(c, b, record)
+		if size >= largeRecord {
+			b.hold(g.o.queueBytes() / 2)
+		}
 		if behind != nil {
 			b.push()
 			g.await(c, behind)
@@ -204,6 +209,31 @@ func (b *batch) push() {
 		e.c.socket.CloseWith(e.what.Code, e.what.Reason)
 	}
 	b.owed, b.closes, b.number = b.owed[:0], nil, 0
+}
+
+const (
+	// largeRecord is from which size on a record's sender is held up until it is read by
+	// those to whom it went, and largePatience for how long at most: two large records, one
+	// right behind the other, would fill the queues of peers that are not slow.
+	largeRecord   = 256 << 10
+	largePatience = time.Second
+)
+
+// hold pushes, and waits until no more than so many bytes wait for each, for largePatience
+// at most.
+func (b *batch) hold(most int) {
+	sent := slices.Clone(b.owed)
+	b.push()
+	late, again := time.NewTimer(largePatience), time.NewTicker(time.Millisecond)
+	defer late.Stop()
+	defer again.Stop()
+	for slices.ContainsFunc(sent, func(c *conn) bool { return c.socket.Stats().QueuedBytes > most }) {
+		select {
+		case <-again.C:
+		case <-late.C:
+			return
+		}
+	}
 }
 
 // done is the end of a batch.

@@ -72,6 +72,7 @@ func (o Options) withDefaults() Options {
 
 // guard sees to it that a token which only the connections know is no open door.
 func (o *Options) guard() {
+	o.Socket.PassControl = true // the texts "ping" and "pong" are signs of life to the server
 	if o.Server.Verify == nil {
 		o.Server.Verify = o.Verify
 	}
@@ -84,6 +85,14 @@ func (o *Options) guard() {
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// queueBytes is how much may wait for a websocket.
+func (o Options) queueBytes() int {
+	if o.Socket.QueueBytes > 0 {
+		return o.Socket.QueueBytes
+	}
+	return websocket.DefaultQueueBytes
 }
 
 // maxRecord is the longest frame of a websocket, in bytes.
