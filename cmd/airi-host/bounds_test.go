@@ -329,7 +329,7 @@ var reached = map[string]reach{
 		func(s *settings) any { return s.gateway() },
 		map[string]string{"LinkRecords": "websocket.linkFrames", "LinkBytes": "websocket.linkBytes"},
 		map[string]string{
-			"Host": wired, "Log": wired, "Verify": wired, "Prepare": wired, "Collecting": "airi.Collecting is an object of its own here",
+			"Host": wired, "Log": wired, "Verify": wired, "Prepare": wired, "Keep": wired, "Collecting": "airi.Collecting is an object of its own here",
 			"Socket": byOthers, "Server": byOthers,
 		},
 	},
