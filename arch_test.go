@@ -211,7 +211,8 @@ var (
 				"actors", "capability", "ecosystems", "lifecycle", "manifest", "manifest/evaluate", "plugin", "plugin/ws", "protocol",
 				"protocol/airi/bridge", "transport", "testdata/plugins",
 			}, dialects...),
-			why: "an example shows what a program outside could write; nothing imports it",
+			tests: []string{"peers"},
+			why:   "an example shows what a program outside could write; nothing imports it",
 		},
 		{
 			from: "cmd/airi-host", program: true,

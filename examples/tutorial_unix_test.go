@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/internal/need"
+	"github.com/airi-host/airi-host/peers"
 )
 
 // patience is how long a command of the tutorial may take; the first ones build.
@@ -38,11 +40,29 @@ func TestTutorial_isTrue(t *testing.T) {
 // of its own (sh) is not run.
 func TestOperating_isTrue(t *testing.T) { follow(t, "operating.md") }
 
+// And so is the page on websockets, whose peer is on AIRI's published client; that and
+// Eventa are where npm would have put them.
+func TestWebsocket_isTrue(t *testing.T) {
+	need.Node(t)
+	sets := []string{peers.Install(t, peers.AIRISDK), peers.Install(t, peers.EventaB14)}
+	r := newReader(t)
+	modules := filepath.Join(r.dir, "mine", "node_modules")
+	require.NoError(t, os.MkdirAll(modules, 0o750))
+	for i, scope := range []string{"@proj-airi", "@moeru"} {
+		require.NoError(t, os.Symlink(filepath.Join(sets[i], scope), filepath.Join(modules, scope)))
+	}
+	r.follow(t, "websocket.md")
+}
+
 func follow(t *testing.T, name string) {
+	t.Helper()
+	newReader(t).follow(t, name)
+}
+
+func (r *reader) follow(t *testing.T, name string) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(root, "docs", name))
 	require.NoError(t, err)
-	r := newReader(t)
 	blocks := blocksOf(t, string(page))
 	require.NotEmpty(t, blocks)
 	for _, b := range blocks {
@@ -126,9 +146,14 @@ func commandsOf(t *testing.T, b block) (all []command) {
 type reader struct {
 	dir string
 	env []string
-	// serving is a command that stays; rest closes when all that it prints was read.
-	serving *exec.Cmd
-	rest    chan struct{}
+	// serving are the commands that stay, in the order of their starts.
+	serving []stayer
+}
+
+// stayer is a command that stays; rest closes when all that it prints was read.
+type stayer struct {
+	cmd  *exec.Cmd
+	rest chan struct{}
 }
 
 // newReader makes a copy of the repository out of links, with nothing in mine/, and a
@@ -190,27 +215,33 @@ func (r *reader) serve(t *testing.T, c command) {
 	t.Helper()
 	out, in, err := os.Pipe()
 	require.NoError(t, err)
-	r.serving = r.start(t, "exec "+c.line, in, &syscall.SysProcAttr{Setpgid: true})
+	one := stayer{r.start(t, "exec "+c.line, in, &syscall.SysProcAttr{Setpgid: true}), make(chan struct{})}
+	r.serving = append(r.serving, one)
 	printed := &lines{s: bufio.NewScanner(out)}
 	for _, shown := range c.shown {
 		if shown != "…" {
 			printed.want(t, c.line, shown, true)
 		}
 	}
-	r.rest = make(chan struct{})
+	if found := listens.FindStringSubmatch(printed.seen.String()); found != nil {
+		r.env = append(r.env, "AIRI_URL=ws://"+found[1]+"/ws")
+	}
 	go func() {
-		defer close(r.rest)
+		defer close(one.rest)
 		defer func() { _ = out.Close() }()
 		printed.rest()
 	}()
 }
 
-// stop interrupts it.
+// stop interrupts what stays, the last one first.
 func (r *reader) stop(t *testing.T) {
 	t.Helper()
-	require.NoError(t, syscall.Kill(-r.serving.Process.Pid, syscall.SIGINT))
-	<-r.rest
-	require.NoError(t, r.serving.Wait())
+	for _, one := range slices.Backward(r.serving) {
+		require.NoError(t, syscall.Kill(-one.cmd.Process.Pid, syscall.SIGINT))
+		<-one.rest
+		require.NoError(t, one.cmd.Wait())
+	}
+	r.serving = nil
 }
 
 // run compares all that a command prints with what is shown; at ^C it is interrupted.
@@ -258,6 +289,9 @@ func (l *lines) next() (string, bool) {
 // times are those of a clock, as what is shown has them once it is quoted, and such as
 // pass.
 var times = regexp.MustCompile(`(?:\d\d:\d\d:\d\d\\?\.\d{3}|\b(?:after|in) [\d.\\]+m?s\b)`)
+
+// listens is where a host says that it does, which a peer has to be told.
+var listens = regexp.MustCompile(`(?m)^listening on http://(\S+)$`)
 
 // usualAddress stands for the one that the kernel has picked.
 const usualAddress = `127\.0\.0\.1:6121`
