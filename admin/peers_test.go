@@ -60,6 +60,26 @@ func (r *running) peer(t *testing.T, plugin, instance string) *websocket.Conn {
 	return c
 }
 
+// Who asks for a websocket at a wrong path is told the right one.
+func TestPeers_areToldWhereTheyConnect(t *testing.T) {
+	with := startWithPeers(t, gateway.Options{}, Options{}, Guard{Loopback: true})
+	without := startGuarded(t, Options{}, Guard{Loopback: true})
+	for _, c := range []struct {
+		r          *running
+		path, want string
+	}{
+		{with, "/", "GET /: there is no websocket; AIRI's peers connect at /ws"},
+		{with, "/ws/", "GET /ws/: there is no websocket; AIRI's peers connect at /ws"},
+		{without, "/ws", "GET /ws: there is no websocket; this host serves none of AIRI's peers (websocket.enabled)"},
+	} {
+		_, err := websocket.Dial(t.Context(), "ws://"+c.r.address+c.path, websocket.DialOptions{})
+		var refused *websocket.RefusedError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, http.StatusNotFound, refused.Status)
+		require.Contains(t, refused.Text, c.want)
+	}
+}
+
 func TestPeers_areGuestsByTheirInstances(t *testing.T) {
 	r := startWithPeers(t, gateway.Options{}, Options{}, Guard{Loopback: true})
 	one := r.peer(t, "bot", "1")

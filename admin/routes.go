@@ -74,11 +74,17 @@ func (s *Server) answering(h handler) http.HandlerFunc {
 
 // unknown tells what there is where there is nothing.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
-	f := Failure{Code: codeNotFound, Message: r.Method + " " + r.URL.Path + ": there is no such thing; the API begins with " + pathAPI}
-	if strings.HasPrefix(r.URL.Path, pathAPI+"/") {
-		f.Message = r.Method + " " + r.URL.Path + ": the API has no such path and method; the package admin lists them"
+	why := "there is no such thing; the API begins with " + pathAPI
+	switch {
+	case strings.HasPrefix(r.URL.Path, pathAPI+"/"):
+		why = "the API has no such path and method; the package admin lists them"
+	case !strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
+	case s.opts.Websockets == nil:
+		why = "there is no websocket; this host serves none of AIRI's peers (websocket.enabled)"
+	default:
+		why = "there is no websocket; AIRI's peers connect at " + pathWebsocket
 	}
-	answerFailure(w, f)
+	answerFailure(w, Failure{Code: codeNotFound, Message: r.Method + " " + r.URL.Path + ": " + why})
 }
 
 // answered knows whether an answer has begun.

@@ -3,6 +3,7 @@ package websocket
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -33,13 +34,15 @@ const (
 	ShuttingDown Refusal = "shutdown"
 )
 
-// said is the status and the text with which a request is refused.
+// said is the status and the text with which a request is refused. A %q stands for what
+// the request says of itself.
 var said = map[Refusal]struct {
 	status int
 	text   string
 }{
-	ForeignHost:      {http.StatusForbidden, "the request is for a host of another name: only localhost, addresses and listed names are answered here"},
-	ForeignPage:      {http.StatusForbidden, "the request comes from a web page that may not connect: list its origin"},
+	ForeignHost:      {http.StatusForbidden, "the request is for the host %q: only localhost, addresses and the names that are listed (listen.hosts) are answered here"},
+	ForeignPage:      {http.StatusForbidden, "the request comes from the web page %q, which may not connect: list its origin (--allow-origin, listen.origins)"},
+	NotUpgraded:      {http.StatusUpgradeRequired, "peers connect here, at %s, by websocket: expected a request with \"Connection: Upgrade\" and \"Upgrade: websocket\""},
 	WrongToken:       {http.StatusUnauthorized, "expected the header \"Authorization: Bearer TOKEN\" with the token of this host, or none"},
 	TooMany:          {http.StatusServiceUnavailable, "there are too many connections"},
 	TooManyOfAddress: {http.StatusTooManyRequests, "there are too many connections from this address"},
@@ -47,10 +50,42 @@ var said = map[Refusal]struct {
 	ShuttingDown:     {http.StatusServiceUnavailable, shuttingDown},
 }
 
-func (s *Server) refuse(w http.ResponseWriter, why Refusal) {
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, why Refusal) {
 	s.count(func(n *Counts) { n.Refused[why]++ })
+	text := said[why].text
+	switch why {
+	case ForeignHost:
+		text = fmt.Sprintf(text, clip(r.Host))
+	case ForeignPage:
+		text = fmt.Sprintf(text, clip(pageOf(r.Header)))
+	case NotUpgraded:
+		w.Header().Set("Upgrade", "websocket")
+		text = fmt.Sprintf(text, clip(r.Host+r.URL.Path))
+	}
 	w.Header().Set("Connection", "close")
-	http.Error(w, said[why].text, said[why].status)
+	http.Error(w, text, said[why].status)
+}
+
+// pageOf is where a page says that it is from.
+func pageOf(head http.Header) string {
+	if origins := head.Values("Origin"); len(origins) > 0 {
+		return strings.Join(origins, ", ")
+	}
+	return head.Get("Sec-Fetch-Site")
+}
+
+// clip keeps what a stranger has written short.
+func clip(text string) string {
+	const most = 100
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.ToValidUTF8(text, "?")
+}
+
+// isHandshake tells whether a request means to become a websocket, however well.
+func isHandshake(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
 // examine tells whether a request may become a connection, and whether its peer is

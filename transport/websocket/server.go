@@ -123,11 +123,15 @@ func NewServer(o ServerOptions, serve func(*Conn)) *Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	known, why := s.examine(r)
 	address := addressOf(r.RemoteAddr)
-	if why == "" {
+	switch {
+	case why != "":
+	case !isHandshake(r):
+		why = NotUpgraded
+	default:
 		why = s.hold(address, known)
 	}
 	if why != "" {
-		s.refuse(w, why)
+		s.refuse(w, r, why)
 		return
 	}
 	upgrader := ws.HTTPUpgrader{Timeout: s.o.UpgradeTime}
