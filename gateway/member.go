@@ -173,17 +173,17 @@ func (g *Gateway) enrol(guest actors.Guest) (session string, err error) {
 	return session, err
 }
 
-// stays leaves a module without a session. One that negotiates waits for something, and
-// others may show why it waits in vain.
+// stays leaves a module without a session, which its peer is told. One that negotiates waits
+// for something, and others may show why it waits in vain.
 func (g *Gateway) stays(m *member, why error) {
 	m.reason = why.Error()
 	g.drop(m.conn, droppedRefused)
 	if n := g.dropped[droppedRefused]; isPowerOfTen(n) { // they may be many
 		g.o.Log.Warn("a module has no session", "plugin", m.module.Identity.Plugin, "instance", m.module.Identity.Instance, "error", why, "so_far", n)
 	}
-	if m.negotiates {
+	if m.negotiates || m.conn != nil {
 		data, _ := json.Marshal(map[string]any{"phase": lifecycle.Failed, "reason": m.reason}) // of texts
-		g.also(server.Tell{Session: m.id, Type: statusEvent, Data: data, Everyone: true})
+		g.also(server.Tell{Session: m.id, Type: statusEvent, Data: data, Everyone: m.negotiates})
 	}
 }
 

@@ -106,6 +106,7 @@ func TestMember_namesThatAreTaken(t *testing.T) {
 			p := r.dial()
 			p.say("module:announce", `{"name":"x","identity":{"kind":"plugin","plugin":{"id":"%s"},"id":%q},"possibleEvents":["tool:mine"]}`, row.plugin, row.instance)
 			r.wantReason(want)
+			require.Equal(t, want, p.hearStatus("failed").Reason)
 			p.raw(`{"id":"d","type":"tool:mine-send","payload":{"body":{"invokeId":"i","content":{}}}}`)
 			require.Eventually(t, func() bool { return r.gateway.Counts().Dropped[droppedEventa] == 1 }, patience, time.Millisecond)
 			require.EqualValues(t, 1, r.gateway.Counts().Dropped[droppedRefused])
