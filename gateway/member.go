@@ -218,22 +218,28 @@ func (g *Gateway) guest(m *member) (actors.Guest, error) {
 	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
 		return actors.Guest{}, fmt.Errorf("the plugin's id %q: expected a text that is not blank, without control characters", id.Plugin)
 	}
-	instance := id.Instance
-	if instance == "" || strings.HasPrefix(instance, nameless) || strings.ContainsFunc(instance, unicode.IsControl) {
-		instance = fmt.Sprint(nameless, m.id) // it cannot be recognised again, either
-	}
 	return actors.Guest{
 		Manifest: &manifest.Manifest{
 			Dialect: manifest.DialectAIRI, Name: name, File: "",
 			Host: manifest.HostFields{Requires: requirements(m.module.Dependencies)},
 		},
-		Instance: instance, Circle: Circle, Schema: airi.ConfigSchema(m.module.ConfigSchema),
+		Instance: m.instance(), Circle: Circle, Schema: airi.ConfigSchema(m.module.ConfigSchema),
 		Dialect: airi.Remote{Session: uint64(m.id), Negotiates: m.negotiates, Collecting: g.o.Collecting},
 	}, nil
 }
 
 // nameless begins the instances that the gateway gives itself.
 const nameless = "connection-"
+
+// instance is what the host calls it: what it calls itself, unless that says nothing. One
+// that has no name cannot be recognised again, either.
+func (m *member) instance() string {
+	id := m.module.Identity.Instance
+	if id == "" || strings.HasPrefix(id, nameless) || strings.ContainsFunc(id, unicode.IsControl) {
+		return fmt.Sprint(nameless, m.id)
+	}
+	return id
+}
 
 // requirements are the roles that a module says it depends on, as keys of capabilities.
 // What is optional is not awaited.

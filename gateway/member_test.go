@@ -142,6 +142,16 @@ func TestMember_twoIdentitiesOfOneNameAndInstance(t *testing.T) {
 		}
 		return up == 2
 	}, patience, time.Millisecond, "%+v", r.host.Sessions())
+	var sessions, listed []string
+	for _, s := range r.host.Sessions() {
+		sessions = append(sessions, s.Instance)
+	}
+	for _, m := range r.modules() {
+		if m.Phase != "" {
+			listed = append(listed, m.Instance)
+		}
+	}
+	require.ElementsMatch(t, sessions, listed, "peers lists them as sessions are called")
 }
 
 // A plugin of the host's own that starts later takes its name from those who came by it.

@@ -40,9 +40,9 @@ type Peer struct {
 type Module struct {
 	// Name is what it announced itself as.
 	Name string `json:"name"`
-	// Plugin and Instance are its identity.
+	// Plugin is of its identity; Instance is, too, or what the host calls it that has none.
 	Plugin   string `json:"plugin"`
-	Instance string `json:"instance,omitempty"`
+	Instance string `json:"instance"`
 	// Generation is which of AIRI's servers it was written for: "modules" or "extensions".
 	Generation string `json:"generation"`
 	// Session is the host's, "" where it has none; Phase is that one's, Reason says why
@@ -92,7 +92,7 @@ func (c *conn) info(sessions map[string]actors.SessionInfo) Peer {
 
 func (m *member) info(sessions map[string]actors.SessionInfo) Module {
 	out := Module{
-		Name: m.module.Name, Plugin: m.module.Identity.Plugin, Instance: m.module.Identity.Instance,
+		Name: m.module.Name, Plugin: m.module.Identity.Plugin, Instance: m.instance(),
 		Generation: m.module.Generation.String(), Session: m.session, Reason: m.reason, Away: m.conn == nil,
 	}
 	if one, ok := sessions[m.session]; ok {
