@@ -41,6 +41,8 @@ type Gateway struct {
 	keeping map[string]*keeping
 	timers  map[server.Timer]*time.Timer
 	dropped map[string]uint64
+	// swaps counts the modules that a newer connection took over.
+	swaps uint64
 	// batch collects whom to push when mu is given back; it is whoever's who has mu.
 	batch *batch
 	// batches numbers them.

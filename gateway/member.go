@@ -50,6 +50,9 @@ func (g *Gateway) announced(e server.Announced) {
 		m = &member{id: e.Session}
 		g.members[e.Session] = m
 	}
+	if e.How == server.Swapped {
+		g.swapped(e.Module.Identity)
+	}
 	if m.link != nil && e.How == server.Swapped { // before anything can go to the newer one
 		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteSwapped}))
 	}
@@ -73,6 +76,15 @@ func (g *Gateway) announced(e server.Announced) {
 		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteBack}))
 	}
 	m.link.push(announcement(m.module))
+}
+
+// swapped counts takeovers: two programs of one identity that come back by themselves take
+// the session from each other for ever.
+func (g *Gateway) swapped(id server.Identity) {
+	if g.swaps++; isPowerOfTen(g.swaps) {
+		g.o.Log.Warn("a newer connection has taken a module over: if both are to stay, give each an instance of its own",
+			"plugin", id.Plugin, "instance", id.Instance, "so_far", g.swaps)
+	}
 }
 
 // lighten lets go of what the session has been told by now, which may hold a whole record,

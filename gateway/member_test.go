@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/actors"
+	"github.com/airi-host/airi-host/internal/logtest"
 	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/plugin"
@@ -152,6 +155,24 @@ func TestMember_twoIdentitiesOfOneNameAndInstance(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, sessions, listed, "peers lists them as sessions are called")
+}
+
+// Two programs of one identity that come back by themselves take it from each other for ever:
+// that is told, and more rarely the more often it happens.
+func TestMember_tellsThatItIsTakenOver(t *testing.T) {
+	var log logtest.Buffer
+	r := start(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	p := r.dial()
+	p.announce("bot", "1")
+	for range 11 {
+		newer := r.dial()
+		newer.announce("bot", "1")
+		p.wantEnd(server.CodeReplaced, "replaced by a newer connection of the same identity")
+		p = newer
+	}
+	r.wantModule(isReady)
+	require.Equal(t, 2, strings.Count(log.String(), "give each an instance of its own"), log.String())
+	require.Contains(t, log.String(), "plugin=bot instance=1 so_far=10")
 }
 
 // A plugin of the host's own that starts later takes its name from those who came by it.
