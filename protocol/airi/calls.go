@@ -121,6 +121,10 @@ func (d *driver) cancel(in protocol.Cancel, out []protocol.Effect) []protocol.Ef
 		d.forget(c)
 		return out
 	}
+	if n := len(c.items); n > 0 {
+		out = append(out, protocol.Drop(DroppedUnended, fmt.Sprintf(
+			"%s: items without an end: %d (an answer of one value has the invokeType %d)", clip(c.tag), n, typeReceive)))
+	}
 	d.leave(c)
 	var reason json.RawMessage
 	if in.Reason != "" {

@@ -79,6 +79,17 @@ func TestDriver_cancelTellsThePeerAndCompletesNothing(t *testing.T) {
 	require.Equal(t, `send slow-send-abort {"invokeId":"airi-host-2"}`, r.step(protocol.Cancel{ID: 1})[0])
 }
 
+// Who forgets the invokeType of an answer has begun a stream: that is not to go unseen.
+func TestDriver_countsAStreamThatNobodyEnds(t *testing.T) {
+	r := newRig(t, protocol.Settings{})
+	r.call(1, "slow")
+	r.receive("slow-receive-airi-host-1", `{"invokeId":"airi-host-1","content":"one value"}`)
+	require.Equal(t, []string{
+		"dropped unended-stream slow: items without an end: 1 (an answer of one value has the invokeType 4)",
+		`send slow-send-abort {"invokeId":"airi-host-1","content":"deadline"}`,
+	}, r.step(protocol.Cancel{ID: 1, Reason: "deadline"}))
+}
+
 func TestDriver_refusesCallsAboveTheLimitAtOnce(t *testing.T) {
 	r := newRig(t, protocol.Settings{MaxPending: 2})
 	r.call(1, "a")

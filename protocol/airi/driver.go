@@ -35,6 +35,10 @@ const (
 	DroppedReserved = "reserved-event"
 	// DroppedPayload is an event for the module whose payload does not encode.
 	DroppedPayload = "payload"
+	// DroppedUnended is the items of a response stream that were collected for a call whose
+	// caller has left before they ended. An answer of one value without its invokeType, 4,
+	// looks like one.
+	DroppedUnended = "unended-stream"
 )
 
 // Bounds on what a module can make the host keep.
