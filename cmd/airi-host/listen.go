@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,7 +103,7 @@ func (o listenOptions) listenHTTP(ctx context.Context, log *slog.Logger) (net.Li
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address())
 	if err == nil && config != nil {
-		return tls.NewListener(l, config), guard, nil
+		return secured{l, config}, guard, nil
 	}
 	if err == nil {
 		return l, guard, nil

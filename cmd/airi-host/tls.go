@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 
 	"github.com/airi-host/airi-host/internal/regular"
 )
@@ -43,4 +45,44 @@ func readPEM(file string, private bool) ([]byte, error) {
 		return text, ownersAlone(file, info)
 	}
 	return text, nil
+}
+
+// secured accepts by TLS.
+type secured struct {
+	net.Listener
+	config *tls.Config
+}
+
+// Accept is of net.Listener.
+func (l secured) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &securedConn{tls.Server(c, l.config)}, nil
+}
+
+// securedConn tells whoever speaks without TLS that it is expected: net/http does so for
+// its own listeners alone.
+type securedConn struct{ *tls.Conn }
+
+const plainAnswer = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
+	"this host answers by TLS (listen.tls in its settings): expected https:// or wss:// in place of http:// or ws://\n"
+
+// Read is of net.Conn.
+func (c *securedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok && plain.Conn != nil && isHTTP(plain.RecordHeader) {
+		_, _ = io.WriteString(plain.Conn, plainAnswer) // it fits what the socket takes at once
+	}
+	return n, err
+}
+
+// isHTTP tells whether a connection has begun with a request of HTTP.
+func isHTTP(begun [5]byte) bool {
+	switch string(begun[:]) {
+	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO", "DELET", "PATCH":
+		return true
+	}
+	return false
 }

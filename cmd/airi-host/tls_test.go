@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"io"
 	"log/slog"
 	"math/big"
 	"net"
@@ -67,6 +68,39 @@ func TestListenOptions_byTLS(t *testing.T) {
 	require.Equal(t, "hello", string(greeting))
 	require.NoError(t, c.Close())
 	require.NoError(t, <-served)
+}
+
+// Who speaks without TLS is told so, in words of HTTP; who speaks nothing known is not.
+func TestListenOptions_tellsWhoSpeaksWithoutTLS(t *testing.T) {
+	o := listenOptions{ListenSettings: manifest.ListenSettings{Address: "127.0.0.1:0", TLS: writeCertificate(t, "a")}}
+	l, _, err := o.listenHTTP(t.Context(), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	for begun, want := range map[string]string{
+		"GET /ws HTTP/1.1\r\nHost: x\r\n\r\n": "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
+			"this host answers by TLS (listen.tls in its settings): expected https:// or wss:// in place of http:// or ws://\n",
+		"SSH-2.0-x\r\n": "",
+	} {
+		read := make(chan error, 1)
+		go func() {
+			c, err := l.Accept()
+			if err == nil {
+				_, err = c.Read(make([]byte, 1))
+				_ = c.Close()
+			}
+			read <- err
+		}()
+		c, err := net.Dial("tcp", l.Addr().String())
+		require.NoError(t, err)
+		_, err = io.WriteString(c, begun)
+		require.NoError(t, err)
+		said := make([]byte, len(want))
+		_, err = io.ReadFull(c, said)
+		require.NoError(t, err)
+		require.Equal(t, want, string(said))
+		require.ErrorAs(t, <-read, &tls.RecordHeaderError{})
+		require.NoError(t, c.Close())
+	}
 }
 
 func TestListenOptions_saysWhatIsWrongWithTLS(t *testing.T) {
