@@ -200,8 +200,18 @@ func (s *session) onStepExpired(m stepExpired) {
 	}
 	how := "mend its hook, or raise airi-host.timeouts.%s in its manifest"
 	if s.h.guest != nil {
-		how = "it has to tell the host when it is over; or raise timeouts.%s in the host's settings"
+		how = "it has to tell the host when it is over" + s.finishing(m.step) + "; or raise timeouts.%s in the host's settings"
 	}
 	s.fail(failure(protocol.CodeTimeout, s.h.Plugin, fmt.Sprintf(
 		"%s of plugin %s did not finish within %s: "+how, m.step, s.h.Plugin, m.limit, m.step)))
+}
+
+// finishing is by which event a step is over, where its dialect has one.
+func (s *session) finishing(step protocol.Step) string {
+	if d, ok := s.h.dialect.(protocol.Finishing); ok {
+		if event := d.Finishes(step); event != "" {
+			return ", by " + event
+		}
+	}
+	return ""
 }

@@ -386,7 +386,7 @@ func (r *rig) wantModules(want map[string]string) {
 
 // A step that a module does not end fails at the host's limit, which the reason names.
 func TestLife_stepsAreBounded(t *testing.T) {
-	for step, says := range map[string]string{"init": "", "setup": "module:prepared"} {
+	for step, c := range map[string]struct{ says, by string }{"init": {"", "module:prepared"}, "setup": {"module:prepared", "module:status with ready"}} {
 		t.Run(step, func(t *testing.T) {
 			r := start(t, Options{Prepare: func(g *actors.Guest) error {
 				g.Manifest.Host.Timeouts.Init, g.Manifest.Host.Timeouts.Setup = 50*time.Millisecond, 50*time.Millisecond
@@ -395,11 +395,11 @@ func TestLife_stepsAreBounded(t *testing.T) {
 			p := r.dial()
 			p.negotiate()
 			p.announce("bot", "1")
-			if says != "" {
-				p.say(says, `{%s}`, bot)
+			if c.says != "" {
+				p.say(c.says, `{%s}`, bot)
 			}
-			require.Equal(t, fmt.Sprintf("%s of plugin bot did not finish within 50ms: it has to tell the host when it is over; "+
-				"or raise timeouts.%s in the host's settings", step, step), p.hearStatus("failed").Reason)
+			require.Equal(t, fmt.Sprintf("%s of plugin bot did not finish within 50ms: it has to tell the host when it is over, by %s; "+
+				"or raise timeouts.%s in the host's settings", step, c.by, step), p.hearStatus("failed").Reason)
 		})
 	}
 }

@@ -111,6 +111,13 @@ type Untelling interface {
 	Untold()
 }
 
+// Finishing is a Dialect whose plugins end steps by an event of theirs, which whoever is late
+// is told.
+type Finishing interface {
+	// Finishes names that event, e.g. "module:prepared"; "" where there is none.
+	Finishes(Step) string
+}
+
 // ServiceOffer is one service that a dialect brings.
 type ServiceOffer struct {
 	Key     string

@@ -27,6 +27,7 @@ var (
 	_ protocol.Validating = Remote{}
 	_ protocol.Heeding    = Remote{}
 	_ protocol.Untelling  = Remote{}
+	_ protocol.Finishing  = Remote{}
 )
 
 // Name is "airi".
@@ -116,3 +117,15 @@ type othersWords json.RawMessage
 
 // MarshalJSON is the payload as it came.
 func (w othersWords) MarshalJSON() ([]byte, error) { return json.RawMessage(w).MarshalJSON() }
+
+// Finishes is of protocol.Finishing.
+func (Remote) Finishes(step protocol.Step) string {
+	switch step {
+	case protocol.StepInit:
+		return eventPrepared
+	case protocol.StepSetup:
+		return eventStatus + " with ready"
+	default:
+		return ""
+	}
+}
