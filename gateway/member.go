@@ -193,10 +193,18 @@ func (g *Gateway) stays(m *member, why error) {
 	if n := g.dropped[droppedRefused]; isPowerOfTen(n) { // they may be many
 		g.o.Log.Warn("a module has no session", "plugin", m.module.Identity.Plugin, "instance", m.module.Identity.Instance, "error", why, "so_far", n)
 	}
-	if m.negotiates || m.conn != nil {
-		data, _ := json.Marshal(map[string]any{"phase": lifecycle.Failed, "reason": m.reason}) // of texts
-		g.also(server.Tell{Session: m.id, Type: statusEvent, Data: data, Everyone: m.negotiates})
+	switch {
+	case m.negotiates:
+		g.tellFailed(m, true)
+	case m.conn != nil:
+		g.tellFailed(m, false)
 	}
+}
+
+// tellFailed tells the peer of a module why that has no session, or all peers.
+func (g *Gateway) tellFailed(m *member, everyone bool) {
+	data, _ := json.Marshal(map[string]any{"phase": lifecycle.Failed, "reason": m.reason}) // of texts
+	g.also(server.Tell{Session: m.id, Type: statusEvent, Data: data, Everyone: everyone})
 }
 
 // droppedRefused counts announcements of modules that got no session.
@@ -210,7 +218,7 @@ func isPowerOfTen(n uint64) bool {
 }
 
 // failed leaves the module of a session that fails connected: it may announce itself anew,
-// or has done so.
+// or has done so. The session has told who negotiates.
 func (g *Gateway) failed(m *member, l *link, why error) {
 	if m.link != l {
 		return
@@ -218,8 +226,12 @@ func (g *Gateway) failed(m *member, l *link, why error) {
 	again := m.again
 	g.part(m)
 	m.reason = why.Error()
-	if again && m.conn != nil {
+	switch {
+	case m.conn == nil:
+	case again:
 		g.join(m)
+	case !m.negotiates:
+		g.tellFailed(m, false)
 	}
 }
 

@@ -91,6 +91,22 @@ func TestMember_aSessionThatFailsLeavesItsModule(t *testing.T) {
 	require.Empty(t, r.modules()[0].Reason)
 }
 
+// One that negotiates nothing has nobody to tell it that what it depends on does not come.
+func TestMember_isToldThatItsSessionFails(t *testing.T) {
+	r := start(t, Options{Prepare: func(g *actors.Guest) error {
+		g.Manifest.Host.Timeouts.Capabilities = 50 * time.Millisecond
+		return nil
+	}})
+	p, other := r.dial(), r.dial()
+	p.announce("bot", "1", `"dependencies":[{"role":"tool:never"}]`)
+	require.Equal(t, "Capability `tool:never` is not ready after 50ms.", p.hearStatus("failed").Reason)
+	p.say("fence", `{}`)
+	other.until(func(record []byte) (json.RawMessage, bool) {
+		require.NotContains(t, string(record), `"module:status"`, "it is the peer's alone to know")
+		return nil, strings.Contains(string(record), `"fence"`)
+	})
+}
+
 // What a peer calls itself keeps it out where somebody else is.
 func TestMember_namesThatAreTaken(t *testing.T) {
 	own := plugin.Define("own")
