@@ -61,6 +61,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, why Refusal) {
 	case NotUpgraded:
 		w.Header().Set("Upgrade", "websocket")
 		text = fmt.Sprintf(text, clip(r.Host+r.URL.Path))
+	case WrongToken, TooMany, TooManyOfAddress, TooManyEarly, ShuttingDown: // said as it is
 	}
 	w.Header().Set("Connection", "close")
 	http.Error(w, text, said[why].status)
