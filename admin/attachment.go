@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"sync"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -35,7 +34,7 @@ func (c *Client) Attach(ctx context.Context, kind protocol.RouteKind, plugin str
 	if err != nil {
 		return nil, err
 	}
-	path := pathAPI + "/plugins/" + url.PathEscape(plugin) + "/" + string(kind)
+	path := pathAPI + "/plugins/" + segment(plugin) + "/" + string(kind)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

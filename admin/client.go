@@ -49,7 +49,7 @@ func (c *Client) Plugins(ctx context.Context) ([]PluginInfo, error) {
 
 // Inspect tells all about a plugin, by its name or a session's id.
 func (c *Client) Inspect(ctx context.Context, name string) (detail PluginDetail, err error) {
-	return detail, c.get(ctx, "/plugins/"+url.PathEscape(name), &detail)
+	return detail, c.get(ctx, "/plugins/"+segment(name), &detail)
 }
 
 // Capabilities lists offers: those of a plugin, and of a kind, where these are not "".
@@ -70,7 +70,7 @@ const (
 
 // Command gives a plugin one of the commands. It returns when that is carried out.
 func (c *Client) Command(ctx context.Context, command, name string) (info PluginInfo, err error) {
-	return info, c.ask(ctx, http.MethodPost, "/plugins/"+url.PathEscape(name)+"/"+command, nil, &info)
+	return info, c.ask(ctx, http.MethodPost, "/plugins/"+segment(name)+"/"+command, nil, &info)
 }
 
 // Call makes a call and returns its result.
@@ -138,7 +138,7 @@ func (c *Client) EventsOf(ctx context.Context, wanted EventsWanted, n int, follo
 func (c *Client) Logs(ctx context.Context, plugin string, n int, since time.Time, follow bool, line func([]byte) error) error {
 	path := "/logs?"
 	if plugin != "" {
-		path = "/plugins/" + url.PathEscape(plugin) + path
+		path = "/plugins/" + segment(plugin) + path
 	}
 	query := url.Values{"lines": {strconv.Itoa(n)}, "follow": {strconv.FormatBool(follow)}}
 	if !since.IsZero() {

@@ -142,5 +142,5 @@ func (c *Client) change(ctx context.Context, method, path string, change configu
 }
 
 func configurationPath(plugin, more string) string {
-	return "/plugins/" + url.PathEscape(plugin) + "/config" + more
+	return "/plugins/" + segment(plugin) + "/config" + more
 }

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"net/http"
-	"net/url"
 )
 
 // Forgotten is what was removed.
@@ -37,11 +36,11 @@ func (s *Server) deleteData(w http.ResponseWriter, r *http.Request) error {
 
 // ForgetPlugin removes all that is kept of a plugin, which must be stopped.
 func (c *Client) ForgetPlugin(ctx context.Context, name string) (gone Forgotten, err error) {
-	return gone, c.ask(ctx, http.MethodDelete, "/plugins/"+url.PathEscape(name)+"/data", nil, &gone)
+	return gone, c.ask(ctx, http.MethodDelete, "/plugins/"+segment(name)+"/data", nil, &gone)
 }
 
 // ForgetCompany removes all that plugins keep for a company; those that work for it must
 // be stopped.
 func (c *Client) ForgetCompany(ctx context.Context, company string) (gone Forgotten, err error) {
-	return gone, c.ask(ctx, http.MethodDelete, "/companies/"+url.PathEscape(company)+"/data", nil, &gone)
+	return gone, c.ask(ctx, http.MethodDelete, "/companies/"+segment(company)+"/data", nil, &gone)
 }

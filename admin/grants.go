@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/airi-host/airi-host/actors"
@@ -113,7 +112,7 @@ func isOperators(path string) bool {
 
 // Grants tells what a plugin asks for, and has.
 func (c *Client) Grants(ctx context.Context, plugin string) (g Grants, err error) {
-	return g, c.get(ctx, "/plugins/"+url.PathEscape(plugin)+"/grants", &g)
+	return g, c.get(ctx, "/plugins/"+segment(plugin)+"/grants", &g)
 }
 
 // Decide approves the grants that a plugin waits for, or refuses them. It returns once the
@@ -123,5 +122,5 @@ func (c *Client) Decide(ctx context.Context, plugin string, d GrantDecision) (g 
 	if err != nil {
 		return g, err
 	}
-	return g, c.ask(ctx, http.MethodPost, "/plugins/"+url.PathEscape(plugin)+"/approve", body, &g)
+	return g, c.ask(ctx, http.MethodPost, "/plugins/"+segment(plugin)+"/approve", body, &g)
 }
