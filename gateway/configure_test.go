@@ -258,6 +258,10 @@ func TestConfigure_whatIsNotKept(t *testing.T) {
 	p.say("module:configuration:configured", `{%s,"config":%s}`, bot, config)
 	r.wantConfig("bot", `{"tone":"dry"}`)
 	require.Eventually(t, func() bool { return strings.Contains(log.String(), "the disk is full") }, patience, time.Millisecond)
+
+	r.gateway.keepOne("bot", protocol.Config{})
+	require.EqualValues(t, 2, r.gateway.Counts().Dropped[droppedUnkept])
+	require.Equal(t, 1, strings.Count(log.String(), "the disk is full"), "they may be many")
 }
 
 // Of configurations that come while one is being kept the newest is kept next.

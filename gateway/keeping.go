@@ -39,10 +39,21 @@ const keepTime = time.Minute
 func (g *Gateway) keepOne(plugin string, c protocol.Config) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), keepTime, errKeeping)
 	defer cancel()
-	if err := g.o.Keep(ctx, plugin, c); err != nil {
-		g.o.Log.Warn("a configuration is not kept: the module has it until its session ends", "plugin", plugin, "error", err)
+	err := g.o.Keep(ctx, plugin, c)
+	if err == nil {
+		return
+	}
+	g.mu.Lock()
+	g.drop(nil, droppedUnkept)
+	n := g.dropped[droppedUnkept]
+	g.mu.Unlock()
+	if isPowerOfTen(n) { // they may be many
+		g.o.Log.Warn("a configuration is not kept: the module has it until its session ends", "plugin", plugin, "error", err, "so_far", n)
 	}
 }
+
+// droppedUnkept counts configurations that were not kept.
+const droppedUnkept = "unkept"
 
 var errKeeping = fmt.Errorf("keeping it took more than %v, the limit", keepTime)
 

@@ -58,6 +58,9 @@ type WebsocketLimits struct {
 	// Modules is how many one connection may announce, Sessions how many there may be of all
 	// together, Away how many of them without a connection.
 	Modules, Sessions, Away int
+	// Configurations is of how many plugins of peers a configuration is kept that a peer has
+	// given them, ConfigurationBytes how long all of them are together.
+	Configurations, ConfigurationBytes int
 	// RegistryBytes is the length of the list of modules, ActedBytes of a frame that the
 	// host acts on itself, AnnouncementBytes of an announcement, IdentityBytes of an
 	// identity, TextBytes of a name.
@@ -145,6 +148,8 @@ var websocketLimitsShape = shape[WebsocketLimits]{fields: []field[WebsocketLimit
 	{"modules", "", count(func(l *WebsocketLimits) *int { return &l.Modules })},
 	{"sessions", "", count(func(l *WebsocketLimits) *int { return &l.Sessions })},
 	{"away", "", count(func(l *WebsocketLimits) *int { return &l.Away })},
+	{"configurations", "", count(func(l *WebsocketLimits) *int { return &l.Configurations })},
+	{"configurationBytes", "", bytesOf(func(l *WebsocketLimits) *int { return &l.ConfigurationBytes })},
 	{"registryBytes", "", bytesOf(func(l *WebsocketLimits) *int { return &l.RegistryBytes })},
 	{"actedBytes", "", bytesOf(func(l *WebsocketLimits) *int { return &l.ActedBytes })},
 	{"announcementBytes", "", bytesOf(func(l *WebsocketLimits) *int { return &l.AnnouncementBytes })},

@@ -91,6 +91,17 @@ func (b *Book) Forget(plugin, company string) {
 	}
 }
 
+// Sizes are the bytes of the newest revisions of each plugin of which something was kept.
+func (b *Book) Sizes() map[string]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sizes := map[string]int{}
+	for who, r := range b.newest {
+		sizes[who.plugin] += len(r.Value)
+	}
+	return sizes
+}
+
 // Newest returns the newest revision for exactly this company; its Revision is 0 if there is
 // none.
 func (b *Book) Newest(plugin, company string) Kept {

@@ -383,6 +383,11 @@ var reached = map[string]reach{
 		},
 		nil,
 	},
+	"guestConfigBounds": {
+		func(s *settings) any { return s.guestConfigs() },
+		map[string]string{"Plugins": "websocket.limits.configurations", "Bytes": "websocket.limits.configurationBytes"},
+		nil,
+	},
 	"queues": {
 		func(s *settings) any {
 			q := s.queues()

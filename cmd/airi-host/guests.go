@@ -50,12 +50,18 @@ func (h *house) prepare(g *actors.Guest) error {
 }
 
 // keeps has what guests are configured with by peers kept as what is set by hand; nil where
-// nothing is kept.
+// nothing is kept. There is room for so many.
 func (h *house) keeps(configs *configuration.Configurator) func(context.Context, string, protocol.Config) error {
 	if configs == nil {
 		return nil
 	}
+	room := &guestConfigs{bounds: h.configs.settings.guestConfigs(), book: &h.configs.Book, owns: h.owns, coming: map[string]int{}}
 	return func(ctx context.Context, plugin string, taken protocol.Config) error {
+		leave, err := room.enter(plugin, len(taken.Full))
+		if err != nil {
+			return err
+		}
+		defer leave()
 		if h.paperclip.hidden != nil {
 			h.paperclip.hidden.config(taken.Full)
 		}
