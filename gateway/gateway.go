@@ -23,6 +23,7 @@ type Gateway struct {
 	o       Options
 	sockets *websocket.Server
 	last    atomic.Uint64
+	tally   tally
 	// life ends with Shutdown, under mu; joins are the sessions on their way, and what is
 	// being kept.
 	life  context.Context
@@ -40,7 +41,6 @@ type Gateway struct {
 	// keeping are the configurations that are being kept, or are next, by plugin.
 	keeping map[string]*keeping
 	timers  map[server.Timer]*time.Timer
-	dropped map[string]uint64
 	// swaps counts the modules that a newer connection took over.
 	swaps uint64
 	// batch collects whom to push when mu is given back; it is whoever's who has mu.
@@ -55,7 +55,7 @@ func New(o Options) *Gateway {
 	g := &Gateway{
 		o: o, server: server.New(o.Server),
 		conns: map[server.Conn]*conn{}, members: map[server.Session]*member{},
-		leaving: map[string]*link{}, keeping: map[string]*keeping{}, timers: map[server.Timer]*time.Timer{}, dropped: map[string]uint64{},
+		leaving: map[string]*link{}, keeping: map[string]*keeping{}, timers: map[server.Timer]*time.Timer{},
 	}
 	g.life, g.leave = context.WithCancel(context.Background())
 	g.sockets = websocket.NewServer(o.Socket, g.serve)
@@ -352,7 +352,7 @@ func (g *Gateway) do(e server.Effect) {
 	case server.Announced:
 		g.announced(e)
 	case server.Away:
-		g.away(e)
+		g.goesAway(e)
 	case server.Gone:
 		g.gone(e)
 	case server.Life:
@@ -392,16 +392,15 @@ func (g *Gateway) close(e server.Close) {
 	}
 }
 
-// drop counts what was not used, of a connection and of all.
-func (g *Gateway) drop(c *conn, what string) {
-	g.dropped[what]++
-	if c == nil {
-		return
+// drop counts what was not used, of a connection and of all; it returns the latter.
+func (g *Gateway) drop(c *conn, what string) (all uint64) {
+	if c != nil {
+		if c.dropped == nil {
+			c.dropped = map[string]uint64{}
+		}
+		c.dropped[what]++
 	}
-	if c.dropped == nil {
-		c.dropped = map[string]uint64{}
-	}
-	c.dropped[what]++
+	return g.tally.drop(what)
 }
 
 // setTimer sets a timer anew; one that has fired meanwhile is late.

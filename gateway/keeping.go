@@ -43,11 +43,7 @@ func (g *Gateway) keepOne(plugin string, c protocol.Config) {
 	if err == nil {
 		return
 	}
-	g.mu.Lock()
-	g.drop(nil, droppedUnkept)
-	n := g.dropped[droppedUnkept]
-	g.mu.Unlock()
-	if isPowerOfTen(n) { // they may be many
+	if n := g.tally.drop(droppedUnkept); isPowerOfTen(n) { // they may be many
 		g.o.Log.Warn("a configuration is not kept: the module has it until its session ends", "plugin", plugin, "error", err, "so_far", n)
 	}
 }

@@ -49,6 +49,7 @@ func (g *Gateway) announced(e server.Announced) {
 	if m == nil {
 		m = &member{id: e.Session}
 		g.members[e.Session] = m
+		g.tally.add(1, 1)
 	}
 	if e.How == server.Swapped {
 		g.swapped(e.Module.Identity)
@@ -57,7 +58,7 @@ func (g *Gateway) announced(e server.Announced) {
 		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteSwapped}))
 	}
 	defer m.lighten()
-	m.move(g.conns[e.Conn])
+	g.move(m, g.conns[e.Conn])
 	needs := m.module.Dependencies
 	m.module, m.negotiates, m.again = e.Module, e.Negotiates, m.unwell
 	if isRejected(m.conn.compatibility) {
@@ -105,7 +106,8 @@ func (g *Gateway) part(m *member) {
 }
 
 // move puts a member under another connection, or none.
-func (m *member) move(c *conn) {
+func (g *Gateway) move(m *member, c *conn) {
+	g.tally.add(0, away(c)-away(m.conn))
 	if m.conn != nil {
 		m.conn.members = slices.DeleteFunc(m.conn.members, func(other *member) bool { return other == m })
 	}
@@ -116,6 +118,14 @@ func (m *member) move(c *conn) {
 	}
 	m.socket.Store(c.socket)
 	c.members = append(c.members, m)
+}
+
+// away is how many members are away under a connection: those under none.
+func away(c *conn) int {
+	if c == nil {
+		return 1
+	}
+	return 0
 }
 
 // announcement is the note of what a module says of itself.
@@ -189,8 +199,7 @@ func (g *Gateway) enrol(guest actors.Guest) (session string, err error) {
 // for something, and others may show why it waits in vain.
 func (g *Gateway) stays(m *member, why error) {
 	m.reason = why.Error()
-	g.drop(m.conn, droppedRefused)
-	if n := g.dropped[droppedRefused]; isPowerOfTen(n) { // they may be many
+	if n := g.drop(m.conn, droppedRefused); isPowerOfTen(n) { // they may be many
 		g.o.Log.Warn("a module has no session", "plugin", m.module.Identity.Plugin, "instance", m.module.Identity.Instance, "error", why, "so_far", n)
 	}
 	switch {
@@ -281,10 +290,10 @@ func requirements(raw json.RawMessage) (needs capability.Requirements) {
 	return needs
 }
 
-// away leaves a session to wait for its peer.
-func (g *Gateway) away(e server.Away) {
+// goesAway leaves a session to wait for its peer.
+func (g *Gateway) goesAway(e server.Away) {
 	m := g.members[e.Session]
-	m.move(nil)
+	g.move(m, nil)
 	if m.link != nil {
 		m.link.push(airi.AppendNote(nil, airi.Note{Verb: airi.NoteAway, Rest: e.Reason}))
 	}
@@ -293,8 +302,9 @@ func (g *Gateway) away(e server.Away) {
 // gone ends a member, and with it the host's session.
 func (g *Gateway) gone(e server.Gone) {
 	m := g.members[e.Session]
-	m.move(nil)
+	g.move(m, nil)
 	delete(g.members, e.Session)
+	g.tally.add(-1, -1)
 	if m.link != nil {
 		m.link.end(leaving(e.Reason))
 		g.part(m)

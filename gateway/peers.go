@@ -113,13 +113,6 @@ type Counts struct {
 // Counts returns the counters.
 func (g *Gateway) Counts() Counts {
 	n := Counts{Counts: g.sockets.Counts()}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	n.Modules, n.Dropped = len(g.members), maps.Clone(g.dropped)
-	for _, m := range g.members {
-		if m.conn == nil {
-			n.Away++
-		}
-	}
+	g.tally.count(&n)
 	return n
 }
