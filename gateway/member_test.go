@@ -83,6 +83,7 @@ func TestMember_aSessionThatFailsLeavesItsModule(t *testing.T) {
 	p.announce("bot", "1")
 	p.say("module:status", `{"phase":"failed","reason":"no luck"}`)
 	r.wantReason("no luck")
+	r.wantGone("bot") // it is failed a moment before it is gone
 	require.Empty(t, r.host.Sessions())
 	p.announce("bot", "1")
 	p.say("module:prepared", `{}`)
