@@ -633,7 +633,7 @@ func TestGuest_theHostShutsDownWhileGuestsJoin(t *testing.T) {
 		require.NoError(t, h.Shutdown(t.Context()))
 		for range cap(all) {
 			if o := <-all; o.err == nil {
-				<-o.v.settled // whatever it is
+				<-o.v.settled //nolint:errcheck // whatever it is
 				require.NoError(t, <-o.v.ended)
 			}
 		}
