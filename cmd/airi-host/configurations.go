@@ -70,10 +70,10 @@ func (k *configurations) runs(plugin string) bool { return k.running != nil && k
 // leave forgets a plugin that is there no more.
 func (k *configurations) leave(plugin string) { k.begun.Delete(plugin) }
 
-// runs tells whether a plugin has a session that has not ended.
+// runs tells whether a plugin of the host's own has a session that has not ended.
 func (h *house) runs(plugin string) bool {
-	now, err := h.Inspect(plugin)
-	return err == nil && now.Plugin == plugin && now.Phase != lifecycle.Stopped && now.Phase != lifecycle.Failed
+	now, stands := h.standing(plugin)
+	return stands && now.Phase != lifecycle.Stopped && now.Phase != lifecycle.Failed
 }
 
 // revisions keeps configurations in the store.

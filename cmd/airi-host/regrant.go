@@ -105,8 +105,9 @@ func (h *house) regrant(ctx context.Context, plugin string) (done bool, err erro
 	return err == nil, err
 }
 
-// standing is a plugin's session, if it has one.
+// standing is the session of a plugin of the host's own, if it has one. A guest may have its
+// name until it is started.
 func (h *house) standing(plugin string) (actors.SessionInfo, bool) {
 	one, err := h.Inspect(plugin)
-	return one.SessionInfo, err == nil
+	return one.SessionInfo, err == nil && one.Plugin == plugin && one.Instance == ""
 }

@@ -183,7 +183,7 @@ func (h *house) reload(ctx context.Context, plugin string) (actors.SessionInfo, 
 	if err != nil {
 		return actors.SessionInfo{}, err
 	}
-	if now, missing := h.Inspect(plugin); missing == nil && now.Plugin == plugin {
+	if now, stands := h.standing(plugin); stands {
 		return h.again(ctx, m, now.ID)
 	}
 	return h.begin(ctx, m)

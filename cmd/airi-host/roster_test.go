@@ -15,6 +15,8 @@ import (
 	"github.com/airi-host/airi-host/manifest"
 	"github.com/airi-host/airi-host/plugin"
 	"github.com/airi-host/airi-host/protocol"
+	"github.com/airi-host/airi-host/protocol/airi"
+	"github.com/airi-host/airi-host/transport/memory"
 )
 
 func TestRoster_readsManifestsAnew(t *testing.T) {
@@ -175,4 +177,35 @@ func TestHouse_startsNothingThatIsDisabled(t *testing.T) {
 	require.NoError(t, st.disabled.set(t.Context(), st.db, "p", false))
 	_, err = h.start(t.Context(), "p")
 	require.NoError(t, err)
+}
+
+// A guest may have the name of a plugin that comes: it is none of that one's sessions.
+func TestHouse_takesNoGuestForItsOwn(t *testing.T) {
+	for name, begin := range map[string]func(*house, context.Context) (string, error){
+		"start":  func(h *house, ctx context.Context) (string, error) { _, err := h.start(ctx, "p"); return actionStarted, err },
+		"reload": func(h *house, ctx context.Context) (string, error) { _, err := h.reload(ctx, "p"); return actionStarted, err },
+		"renew": func(h *house, ctx context.Context) (string, error) {
+			done, _, err := h.renew(ctx, h.roster.get("p"), true)
+			return done, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, _ := rosterHouse(t, func(*state) {})
+			h.configs.running = h.runs
+			near, far := memory.Pipe(memory.Options{})
+			defer far.Close()
+			require.NoError(t, far.Send(airi.AppendNote(nil, airi.Note{Verb: airi.NoteAnnounced, Data: []byte(`{"possibleEvents":[]}`)})))
+			failed := make(chan error, 1)
+			_, settled, err := h.Join(t.Context(), actors.Guest{
+				Manifest: guestCalled("p"), Instance: "1", Dialect: airi.Remote{}, Conn: near, Failed: func(err error) { failed <- err },
+			})
+			require.NoError(t, err)
+			require.NoError(t, <-settled)
+			done, err := begin(h, t.Context())
+			require.NoError(t, err)
+			require.Equal(t, actionStarted, done)
+			require.ErrorContains(t, <-failed, "plugin p is one of the host's own: a guest needs another name")
+			require.True(t, h.runs("p"))
+		})
+	}
 }

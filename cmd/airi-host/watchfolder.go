@@ -143,9 +143,9 @@ func (h *house) renew(ctx context.Context, m *manifest.Manifest, isNew bool) (do
 	}
 	defer release()
 	h.roster.put(m)
-	now, missing := h.Inspect(name)
+	now, stands := h.standing(name)
 	switch {
-	case missing == nil && now.Plugin == name:
+	case stands:
 		h.roster.see(m)
 		info, err = h.again(ctx, m, now.ID)
 		return actionReloaded, info, err
@@ -168,7 +168,7 @@ func (h *house) retire(ctx context.Context, name, file string) (stopped bool, er
 	if m := h.roster.get(name); m == nil || m.File != file {
 		return false, nil
 	}
-	if now, missing := h.Inspect(name); missing == nil && now.Plugin == name {
+	if now, stands := h.standing(name); stands {
 		if _, err := h.Stop(ctx, now.ID); err != nil {
 			return false, err
 		}
