@@ -117,6 +117,12 @@ func isInstalled(folder string, files []file) bool {
 	return true
 }
 
+// isIntact tells whether a folder has the bridge as it was written.
+func isIntact(folder string) bool {
+	files, err := contents()
+	return err == nil && isInstalled(folder, files)
+}
+
 // install fills a folder beside the target and renames it. Whoever else installs
 // at the same time does the same, and one of the two folders stays.
 func install(root, target string, files []file) (err error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 )
 
@@ -51,11 +52,16 @@ func (n *Node) program() (string, error) {
 	return node, nil
 }
 
+// installed is where the bridge is. One that is not as it was written is written anew, elsewhere:
+// directories for temporary files are cleared away in the long run, and are everybody's.
 func (n *Node) installed() (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.main != "" {
+	if n.main != "" && isIntact(filepath.Dir(n.main)) {
 		return n.main, nil
+	}
+	if err := n.remove(); err != nil {
+		return "", fmt.Errorf("bridge for AIRI modules: %w", err)
 	}
 	dir, err := os.MkdirTemp("", "airi-host-bridge-")
 	if err != nil {
@@ -71,6 +77,10 @@ func (n *Node) installed() (string, error) {
 func (n *Node) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	return n.remove()
+}
+
+func (n *Node) remove() error {
 	dir := n.dir
 	n.dir, n.main = "", ""
 	if dir == "" {

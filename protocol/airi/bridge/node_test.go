@@ -43,6 +43,36 @@ func TestNode_installsTheBridgeOnceAndRemovesIt(t *testing.T) {
 	require.NoError(t, n.Close())
 }
 
+// What clears directories for temporary files away in the long run takes the bridge of a host
+// that goes on: it is written anew, and not where somebody else may have been since.
+func TestNode_writesTheBridgeAnewThatIsGone(t *testing.T) {
+	fakeNode(t)
+	for name, take := range map[string]func(main string) error{
+		"all of it": func(main string) error { return os.RemoveAll(filepath.Dir(filepath.Dir(main))) },
+		"a file":    os.Remove,
+		"its words": func(main string) error { return os.WriteFile(main, []byte("other"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			var n Node
+			first, err := n.Command(t.Context(), "/plugins/x/main.mjs")
+			require.NoError(t, err)
+			require.NoError(t, take(first[1]))
+			again, err := n.Command(t.Context(), "/plugins/x/main.mjs")
+			require.NoError(t, err)
+			require.FileExists(t, again[1])
+			require.NotEqual(t, first[1], again[1])
+			words, err := os.ReadFile(again[1])
+			require.NoError(t, err)
+			require.NotEqual(t, "other", string(words))
+			require.NoError(t, n.Close())
+			written, err := os.ReadDir(os.TempDir())
+			require.NoError(t, err)
+			require.Empty(t, written)
+		})
+	}
+}
+
 func TestNode_saysThatThereIsNone(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := new(Node).Command(t.Context(), "/plugins/x/main.mjs")
