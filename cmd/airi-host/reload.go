@@ -57,6 +57,9 @@ func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 		return report, nil
 	}
 	otherToken := r.f.guards.Swap(&guard).Token != guard.Token
+	if otherToken && r.h.gateway != nil && guard.Token != "" {
+		r.h.gateway.Expel("the host has another token now") // each was let in by the one that was
+	}
 	before, granted := r.inForce(), r.granted()
 	r.apply(old, next)
 	came := outcomes{configs: r.renew(ctx, old, before), grants: r.regrant(ctx, granted)}

@@ -26,6 +26,7 @@ import (
 	"github.com/airi-host/airi-host/protocol"
 
 	"github.com/airi-host/airi-host/internal/need"
+	"github.com/airi-host/airi-host/transport/websocket"
 )
 
 // startService starts a host as a service is: without any terminal.
@@ -160,8 +161,26 @@ func TestRun_takesAnotherToken(t *testing.T) {
 		require.Equal(t, strings.Join(want, "\n")+"\n", text)
 	}
 	wantStatus(http.StatusOK, "a", "")
+	dial := func(text string) (*websocket.Conn, error) {
+		return websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(base, "http")+"/ws", websocket.DialOptions{Token: strings.Repeat(text, leastToken)})
+	}
+	peer, err := dial("a")
+	require.NoError(t, err)
 	write("b")
 	reload("listen.token: applied: there is another one in the same place")
+	late := time.AfterFunc(30*time.Second, func() { _ = peer.Close() })
+	defer late.Stop()
+	for err == nil {
+		_, err = peer.Recv()
+	}
+	require.Equal(t, &websocket.CloseError{Code: websocket.CodePolicy, Reason: "the host has another token now"}, err)
+	<-peer.Done()
+	_, err = dial("a")
+	require.Error(t, err)
+	peer, err = dial("b")
+	require.NoError(t, err)
+	require.NoError(t, peer.Close())
+	<-peer.Done()
 	wantStatus(http.StatusUnauthorized, "a", "")
 	wantStatus(http.StatusOK, "b", "")
 
