@@ -168,7 +168,7 @@ func TestRun_takesAnotherToken(t *testing.T) {
 	require.NoError(t, err)
 	write("b")
 	reload("listen.token: applied: there is another one in the same place")
-	late := time.AfterFunc(30*time.Second, func() { _ = peer.Close() })
+	late := time.AfterFunc(patience, func() { _ = peer.Close() })
 	defer late.Stop()
 	for err == nil {
 		_, err = peer.Recv()

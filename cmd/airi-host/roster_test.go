@@ -182,8 +182,14 @@ func TestHouse_startsNothingThatIsDisabled(t *testing.T) {
 // A guest may have the name of a plugin that comes: it is none of that one's sessions.
 func TestHouse_takesNoGuestForItsOwn(t *testing.T) {
 	for name, begin := range map[string]func(*house, context.Context) (string, error){
-		"start":  func(h *house, ctx context.Context) (string, error) { _, err := h.start(ctx, "p"); return actionStarted, err },
-		"reload": func(h *house, ctx context.Context) (string, error) { _, err := h.reload(ctx, "p"); return actionStarted, err },
+		"start": func(h *house, ctx context.Context) (string, error) {
+			_, err := h.start(ctx, "p")
+			return actionStarted, err
+		},
+		"reload": func(h *house, ctx context.Context) (string, error) {
+			_, err := h.reload(ctx, "p")
+			return actionStarted, err
+		},
 		"renew": func(h *house, ctx context.Context) (string, error) {
 			done, _, err := h.renew(ctx, h.roster.get("p"), true)
 			return done, err
@@ -193,7 +199,7 @@ func TestHouse_takesNoGuestForItsOwn(t *testing.T) {
 			h, _ := rosterHouse(t, func(*state) {})
 			h.configs.running = h.runs
 			near, far := memory.Pipe(memory.Options{})
-			defer far.Close()
+			defer func() { _ = far.Close() }()
 			require.NoError(t, far.Send(airi.AppendNote(nil, airi.Note{Verb: airi.NoteAnnounced, Data: []byte(`{"possibleEvents":[]}`)})))
 			failed := make(chan error, 1)
 			_, settled, err := h.Join(t.Context(), actors.Guest{
