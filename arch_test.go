@@ -74,6 +74,12 @@ var (
 			why: "AIRI's websocket server decides what peers are told; it knows its wire, its frames and the language of the host, and no module behind the bridge",
 		},
 		{
+			from: "protocol/airi/client", pure: true, timeless: true,
+			to:    []string{"protocol", "protocol/airi", "protocol/airi/superjson"},
+			tests: []string{"protocol/airi/server"},
+			why:   "a module's end of AIRI's websocket protocol decides what the module says; it knows its wire and Eventa, and no connection",
+		},
+		{
 			from: "protocol/paperclip", pure: true, timeless: true,
 			to:    []string{"protocol"},
 			tests: dialectTests,
@@ -149,9 +155,10 @@ var (
 			why:  "an author's plugin must not link the host, nor a websocket that it does not use",
 		},
 		{
-			from: "plugin/ws", planned: true,
-			to:  append([]string{"plugin", "protocol", "transport/ndjson", "transport/websocket"}, dialects...),
-			why: "the SDK over a websocket is the SDK and one more transport, and still not the host",
+			from:  "plugin/ws",
+			to:    append([]string{"plugin", "protocol", "protocol/airi/client", "transport", "transport/ndjson", "transport/websocket"}, dialects...),
+			tests: []string{"actors", "gateway", "lifecycle", "manifest", "protocol/airi/server"},
+			why:   "the SDK over a websocket is the SDK and one more transport, and still not the host",
 		},
 		{
 			from: "gateway",

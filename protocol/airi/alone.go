@@ -20,6 +20,9 @@ func (d *driver) follows(s step) bool {
 	if !d.far.alone {
 		return s.opens == OpensStream
 	}
+	if d.isHosts(s.idText) {
+		return true
+	}
 	kind, _, has := strings.Cut(s.tag, ":")
 	return !has || !slices.Contains(kinds, kind)
 }
@@ -28,6 +31,9 @@ func (d *driver) follows(s step) bool {
 // frame that has one, one that takes a stream hears all of them and the end. A stream that
 // had no items looks like the value null.
 func (d *driver) answerAlone(r *request, in protocol.Reply, out []protocol.Effect) []protocol.Effect {
+	if d.isHosts(r.caller.id) {
+		return d.answerHost(r, in, out)
+	}
 	if in.Err != nil {
 		return d.send(errorFrame(r.caller.tag, r.rawID, in.Err), out)
 	}

@@ -81,6 +81,8 @@ type far struct {
 	// alone tells that no bridge stands before the module: nothing marks what opens a
 	// call, nor what its caller listens to.
 	alone bool
+	// module tells that this is the module's own end.
+	module bool
 }
 
 // driver is the host's end of one connection to one module.
