@@ -212,13 +212,34 @@ func (c *Client) step(now time.Time, in protocol.Input, out []Effect) []Effect {
 // sendStep sends a step of a call: to a host as a frame of Eventa's, else as an event.
 func (c *Client) sendStep(f airi.Frame, out []Effect) []Effect {
 	if !c.negotiates {
-		return c.say(f.ID, f.Body, "", out)
+		return c.say(f.ID, dataOf(f), "", out)
 	}
 	record, err := airi.AppendFrame(nil, f)
 	if err != nil {
 		return append(out, protocol.Drop(airi.DroppedPayload, err.Error()))
 	}
 	return append(out, Send{record})
+}
+
+// invokeType is a member by which the data of a step tell what Eventa's frames have beside
+// the body: a result from an item of a stream.
+const invokeType = "invokeType"
+
+// dataOf is a step as the data of an event, frameOf the way back.
+func dataOf(f airi.Frame) json.RawMessage {
+	if f.InvokeType == nil || !isObject(f.Body) {
+		return f.Body
+	}
+	data := append(slices.Clone(f.Body[:len(f.Body)-1]), `,"`+invokeType+`":`...)
+	return append(strconv.AppendInt(data, int64(*f.InvokeType), 10), '}')
+}
+
+func frameOf(e event) airi.Frame {
+	f := airi.Frame{ID: e.name, Body: e.data}
+	if n, err := strconv.Atoi(string(member(e.data, invokeType))); err == nil {
+		f.InvokeType = &n
+	}
+	return f
 }
 
 // emit tells others an event. What asks for another phase is heeded, too.

@@ -47,7 +47,7 @@ func (c *Client) arrived(now time.Time, record []byte, out []Effect) []Effect {
 	case e.name == "":
 		return out
 	}
-	if step := (airi.Frame{ID: e.name, Body: e.data}); airi.IsInvoke(step) {
+	if step := frameOf(e); airi.IsInvoke(step) {
 		if !c.eventa.Concerns(step, func(key string) bool { return c.offers[key].Key != "" }) {
 			return out
 		}
