@@ -193,7 +193,7 @@ var (
 			from: "peers",
 			to:   []string{needed},
 			tests: append([]string{
-				"actors", "admin", "capability", "ecosystems", "gateway", "lifecycle", "manifest", "manifest/evaluate", "plugin", "protocol",
+				"actors", "admin", "capability", "ecosystems", "gateway", "lifecycle", "manifest", "manifest/evaluate", "plugin", "plugin/ws", "protocol",
 				"protocol/airi/bridge", "protocol/airi/server", "protocol/airi/superjson", "services", "testdata/plugins", "testdata/workers", "transport",
 			}, dialects...),
 			why: "the real peers know nothing of this host; tests put them together",

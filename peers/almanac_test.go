@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -17,8 +19,11 @@ import (
 	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/capability"
 	"github.com/airi-host/airi-host/ecosystems"
+	"github.com/airi-host/airi-host/gateway"
 	"github.com/airi-host/airi-host/internal/need"
+	"github.com/airi-host/airi-host/lifecycle"
 	"github.com/airi-host/airi-host/manifest"
+	"github.com/airi-host/airi-host/plugin/ws"
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/eliza"
 	"github.com/airi-host/airi-host/testdata/plugins/greeter"
@@ -101,8 +106,8 @@ type row struct {
 }
 
 var (
-	conversational = []string{"memory", "eliza"}
-	industrious    = []string{"memory", "paperclip"}
+	conversational = []string{"memory", "eliza", "websocket"}
+	industrious    = []string{"memory", "paperclip", "websocket"}
 )
 
 var almanacRows = []row{
@@ -167,6 +172,7 @@ func TestAlmanac_doesTheSameInAllItsHomes(t *testing.T) {
 			doesTheSame(t, openAlmanac(t, program, where, ecosystems.Options{Policy: ecosystems.Policy{Company: "acme"}}), where)
 		})
 	}
+	t.Run("websocket", func(t *testing.T) { doesTheSame(t, openAlmanacModule(t), "websocket") })
 	t.Run("eliza, signed", func(t *testing.T) {
 		state, refused := t.TempDir(), atomic.Int64{}
 		h := openAlmanac(t, program, "eliza", ecosystems.Options{
@@ -177,6 +183,43 @@ func TestAlmanac_doesTheSameInAllItsHomes(t *testing.T) {
 		doesTheSame(t, h, "eliza")
 		require.Zero(t, refused.Load())
 	})
+}
+
+// openAlmanacModule is a host with the greeter, and with the almanac as a module on a websocket.
+func openAlmanacModule(t *testing.T) *ecosystems.Host {
+	t.Helper()
+	need.Node(t)
+	o := ecosystems.Options{Policy: ecosystems.Policy{Company: "acme"}}
+	o.Host.Programs = map[string]protocol.Program{"greeter": greeter.Plugin()}
+	h := startElizas(t, o, compiledIn(t, "greeter", ``))
+	g := gateway.New(gateway.Options{Host: h.Host})
+	web := httptest.NewServer(g)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() {
+		done <- ws.Serve(ctx, sky.Plugin(), ws.Options{
+			URL: "ws" + strings.TrimPrefix(web.URL, "http") + "/ws", NeedsConfig: true, Log: slog.NewTextHandler(t.Output(), nil),
+		})
+	}()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-done)
+		require.NoError(t, g.Shutdown(context.WithoutCancel(t.Context())))
+		web.Close()
+	})
+	is := func(want lifecycle.State) (session string) {
+		eventually(t, func() bool {
+			info, err := h.Inspect("almanac")
+			session = info.ID
+			return err == nil && info.Phase == want
+		}, &session)
+		return session
+	}
+	config := protocol.Config{ID: "almanac:test", Revision: 1, Full: json.RawMessage(`{"city":"Paris"}`)}
+	_, err := h.CommitConfiguration(t.Context(), is(lifecycle.ConfigurationNeeded), config)
+	require.NoError(t, err)
+	is(lifecycle.Ready)
+	return h
 }
 
 func doesTheSame(t *testing.T, h *ecosystems.Host, where string) {

@@ -56,6 +56,18 @@ func (m *module) emit(ctx context.Context, name string, data json.RawMessage) er
 	return m.step(client.Emit{Name: name, Data: data})
 }
 
+// publish tells all an event: others, and the plugin's own handlers, since nobody is brought
+// what they have sent.
+func (m *module) publish(ctx context.Context, name string, data json.RawMessage) error {
+	if err := m.emit(ctx, name, data); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.heard(client.Heard{Name: name, Data: client.Data(data)})
+	return nil
+}
+
 func (m *module) fault(code protocol.Code, message string) *protocol.Error {
 	return &protocol.Error{Code: code, Plugin: m.o.Name, Message: message}
 }
@@ -108,7 +120,7 @@ func (h home) Wait(ctx context.Context, keys ...string) error {
 func (h home) Serve(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
 	m := h.m
 	if name, is := strings.CutPrefix(c.Key, "event:"); is {
-		return json.RawMessage("null"), m.emit(ctx, name, c.Input)
+		return json.RawMessage("null"), m.publish(ctx, name, c.Input)
 	}
 	if c.Plugin != "" && c.Plugin != m.o.Name {
 		return nil, &protocol.Error{

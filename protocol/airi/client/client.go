@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -199,6 +200,11 @@ func (c *Client) step(now time.Time, in protocol.Input, out []Effect) []Effect {
 			e.ID = c.requestOf(e.ID)
 			delete(c.requests, e.ID)
 			out = append(out, e)
+		case protocol.Dropped:
+			// A host that does not know whether a stream is wanted ends it behind the result.
+			if e.What != airi.DroppedLate || !strings.Contains(e.Detail, "-receive-stream-end-") {
+				out = append(out, e)
+			}
 		case protocol.Emitted:
 			payload, _ := e.Event.JSON() // raw JSON
 			out = append(out, Heard{Name: e.Event.Name, Data: payload})
@@ -247,15 +253,16 @@ func (c *Client) emit(in Emit, out []Effect) []Effect {
 	if c.phase != announced {
 		return append(out, protocol.Drop(DroppedAway, in.Name))
 	}
-	out = c.say(in.Name, objectOf(in.Data), "", out)
+	out = c.say(in.Name, Data(in.Data), "", out)
 	if in.Name == "module:status:change" {
 		return c.wants(textOf(in.Data, "phase"), out)
 	}
 	return out
 }
 
-// objectOf is data as an object, which an event's data has to be.
-func objectOf(data json.RawMessage) json.RawMessage {
+// Data is data as an object, which an event's data has to be: {} for none, and {value} for
+// any other value.
+func Data(data json.RawMessage) json.RawMessage {
 	s := protocol.Scanner{Data: data}
 	switch s.Space(); {
 	case s.Pos >= len(data):

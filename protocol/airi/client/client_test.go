@@ -208,6 +208,8 @@ func TestClient_callsAndIsCalled(t *testing.T) {
 	r.ready(true)
 	require.Equal(t, []string{`eventa tool:x-send {"invokeId":"s-1-1","content":{}}`}, r.step(call))
 	require.Equal(t, []string{"complete 1 {\"data\":7}  <nil>"}, r.record(`{"type":"tool:x-receive-s-1-1","payload":{"invokeType":4,"body":{"invokeId":"s-1-1","content":7}}}`))
+	require.Empty(t, r.record(`{"type":"tool:x-receive-stream-end-s-1-1","payload":{"body":{"invokeId":"s-1-1"}}}`), "a host ends what may be a stream")
+	require.Equal(t, []string{"dropped late-answer"}, r.record(`{"type":"tool:x-receive-s-1-1","payload":{"invokeType":4,"body":{"invokeId":"s-1-1","content":7}}}`))
 	require.Equal(t, []string{`serve 1 tool:a 5`}, r.record(`{"deliveryId":"d","hopsRemaining":3,"eventa":{"id":"tool:a-send","body":{"invokeId":"airi-host-1-1","content":5}},"type":"x","payload":{}}`), "both forms at once")
 	id := protocol.RequestID(1 | 1<<requestShift)
 	require.Equal(t, []string{`eventa tool:a-receive-airi-host-1-1 {"invokeId":"airi-host-1-1","content":1}`}, r.step(protocol.Report{ID: id, Item: json.RawMessage("1")}))
