@@ -104,7 +104,7 @@ func (m *module) connection(ctx context.Context) (announced bool, err error) {
 			<-conn.Done()
 			return announced, err
 		}
-		m.step(client.Arrived{Record: append([]byte(nil), record...)})
+		_ = m.step(client.Arrived{Record: append([]byte(nil), record...)})
 	}
 }
 
@@ -113,7 +113,7 @@ func (m *module) begin(conn *websocket.Conn) {
 	m.mu.Lock()
 	m.conn, m.hung, m.announced = conn, nil, false
 	m.mu.Unlock()
-	m.step(client.Opened{})
+	_ = m.step(client.Opened{})
 }
 
 // lost ends a connection for the module.
@@ -125,7 +125,7 @@ func (m *module) lost(err error) (announced bool, why error) {
 	}
 	announced = m.announced
 	m.mu.Unlock()
-	m.step(client.Lost{Err: err})
+	_ = m.step(client.Lost{Err: err})
 	return announced, err
 }
 

@@ -225,6 +225,7 @@ func TestServe_failsWithItsHooks(t *testing.T) {
 		r := start(t, gateway.Options{})
 		watcher, err := websocket.Dial(t.Context(), r.url, websocket.DialOptions{})
 		require.NoError(t, err)
+		hear(t, watcher, "registry:modules:sync") // it is one of those who are told
 		require.EqualError(t, ws.Serve(t.Context(), p, ws.Options{URL: r.url, Instance: "one"}), step+": no luck")
 		hear(t, watcher, `"type":"module:status"`, `"phase":"failed","reason":"no luck"`)
 		require.NoError(t, watcher.Close())

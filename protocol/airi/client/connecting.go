@@ -122,6 +122,7 @@ func (c *Client) failed(message string, out []Effect) []Effect {
 		return append(out, Hangup{fmt.Errorf("authenticating: %w", said)})
 	case announcing:
 		return append(out, Hangup{fmt.Errorf("announcing %s: %w", c.o.Name, said)})
+	case away, negotiating, announced:
 	}
 	return append(out, protocol.Drop(DroppedError, message))
 }

@@ -34,11 +34,11 @@ type Validated struct {
 	Err error
 }
 
-// Offer makes a capability known, or changes it; Retract withdraws one.
-type (
-	Offer   struct{ Offer protocol.Offer }
-	Retract struct{ Key string }
-)
+// Offer makes a capability known, or changes it.
+type Offer struct{ Offer protocol.Offer }
+
+// Retract withdraws one.
+type Retract struct{ Key string }
 
 // Emit is an event for the others. Data is JSON; what is no object becomes {value}.
 type Emit struct {

@@ -18,12 +18,15 @@ func isContributed(key string) bool {
 	return has && slices.Contains(kinds, kind)
 }
 
+// isListed tells of a key whether it stands in the announcement.
+func (c *Client) isListed(key string) bool { return !c.negotiates || !isContributed(key) }
+
 // events are what the announcement lists. AIRI's own server hears no contributions, so that
 // all is listed there.
 func (c *Client) events() []string {
 	list := []string{}
 	for _, key := range c.order {
-		if !c.negotiates || !isContributed(key) {
+		if c.isListed(key) {
 			list = append(list, strings.TrimPrefix(key, "event:"))
 		}
 	}
@@ -46,7 +49,7 @@ func (c *Client) offer(o protocol.Offer, out []Effect) []Effect {
 	switch {
 	case c.phase != announced:
 		return out
-	case added && !(c.negotiates && isContributed(o.Key)):
+	case added && c.isListed(o.Key):
 		return c.sayAnnounce(out)
 	case c.life.setUp:
 		return c.sayOffer(o, out)
@@ -63,7 +66,7 @@ func (c *Client) retract(key string, out []Effect) []Effect {
 	switch {
 	case c.phase != announced:
 		return out
-	case !(c.negotiates && isContributed(key)):
+	case c.isListed(key):
 		return c.sayAnnounce(out)
 	}
 	return c.say("module:contribute:capability:activated",
