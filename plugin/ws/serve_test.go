@@ -174,7 +174,6 @@ func TestServe_keepsItsSessionOverALostConnection(t *testing.T) {
 	p := plugin.Define("phoenix")
 	plugin.Data(p, "alive", func(context.Context, any) (bool, error) { return true, nil })
 	plugin.Data(p, "long", func(ctx context.Context, _ any) (any, error) {
-		begun <- struct{}{}
 		asked <- plugin.From(ctx).Call(context.WithoutCancel(ctx), "data:stuck", nil, nil)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -184,6 +183,7 @@ func TestServe_keepsItsSessionOverALostConnection(t *testing.T) {
 	p.OnInit(func(context.Context, *plugin.Session) error { inits++; return nil })
 	stuck := plugin.Define("stuck")
 	plugin.Data(stuck, "stuck", func(ctx context.Context, _ any) (any, error) {
+		begun <- struct{}{} // both calls are in flight
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
