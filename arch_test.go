@@ -155,6 +155,11 @@ var (
 			why:  "an author's plugin must not link the host, nor a websocket that it does not use",
 		},
 		{
+			from: "plugin/plugintest",
+			to:   []string{"plugin", "protocol"},
+			why:  "an author's test sees a plugin as a host does, and runs without one",
+		},
+		{
 			from:  "plugin/ws",
 			to:    append([]string{"plugin", "protocol", "protocol/airi/client", "transport", "transport/ndjson", "transport/websocket"}, dialects...),
 			tests: []string{"actors", "gateway", "lifecycle", "manifest", "protocol/airi/server"},
@@ -175,9 +180,10 @@ var (
 			why:   "the control API shows what lives, websocket peers among it, and asks for changes; it has no way around the host",
 		},
 		{
-			from: "testdata/plugins",
-			to:   []string{"plugin", "plugin/ws", "protocol"},
-			why:  "these plugins are written as an author outside would write them, on the SDK alone",
+			from:  "testdata/plugins",
+			to:    []string{"plugin", "plugin/ws", "protocol"},
+			tests: []string{"plugin/plugintest"},
+			why:   "these plugins are written as an author outside would write them, on the SDK alone",
 		},
 		{
 			from:  "testdata/workers",
