@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/airi-host/airi-host/plugin"
@@ -25,8 +25,11 @@ type Host struct {
 	life context.Context
 	end  context.CancelCauseFunc
 
-	stopping sync.Once
-	stopped  error
+	// stopping tells that somebody stops the session; isStopped is closed behind that, and
+	// stopped is what OnStop did. A sync.Once would hold up the time of a bubble.
+	stopping  atomic.Bool
+	isStopped chan struct{}
+	stopped   error
 }
 
 // Start opens a plugin and runs OnInit and OnSetup; it fails the test where one of them
@@ -45,7 +48,7 @@ func Start(t testing.TB, d *plugin.Definition, o Options) *Host {
 func Open(t testing.TB, d *plugin.Definition, o Options) (*Host, error) {
 	t.Helper()
 	o = o.withDefaults(d)
-	h := &Host{t: t, o: o, mark: newMark()}
+	h := &Host{t: t, o: o, mark: newMark(), isStopped: make(chan struct{})}
 	h.life, h.end = context.WithCancelCause(context.Background())
 	h.home = newHome(h, o)
 	h.home.offers = d.Offers()
@@ -59,7 +62,7 @@ func Open(t testing.TB, d *plugin.Definition, o Options) (*Host, error) {
 		}
 	}
 	if err != nil {
-		h.stopping.Do(func() { h.leave() })
+		h.stop(func() error { return nil })
 		return h, fmt.Errorf("plugin %s: %w", o.Name, err)
 	}
 	return h, nil
@@ -70,11 +73,19 @@ func Open(t testing.TB, d *plugin.Definition, o Options) (*Host, error) {
 // the same.
 func (h *Host) Stop() error {
 	h.t.Helper()
-	h.stopping.Do(func() {
-		h.stopped = h.run(protocol.StepStop)
-		h.leave()
-	})
+	h.stop(func() error { return h.run(protocol.StepStop) })
 	return h.stopped
+}
+
+// stop ends the session once; whoever comes later waits for that.
+func (h *Host) stop(hook func() error) {
+	h.t.Helper()
+	if h.stopping.CompareAndSwap(false, true) {
+		h.stopped = hook()
+		h.leave()
+		close(h.isStopped)
+	}
+	<-h.isStopped
 }
 
 // finish stops what the test has not.

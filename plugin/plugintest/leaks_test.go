@@ -15,7 +15,14 @@ import (
 // leaver starts a goroutine that goes on until free is closed.
 func leaver(free chan struct{}) *plugin.Definition {
 	return plugin.Define("leaver").OnInit(func(context.Context, *plugin.Session) error {
-		go func() { go wait(free) }()
+		started := make(chan struct{})
+		go func() {
+			go func() {
+				close(started)
+				wait(free)
+			}()
+		}()
+		<-started
 		return nil
 	})
 }
