@@ -149,7 +149,7 @@ func isCron(s string) bool {
 var paperclipShape = shape[Manifest]{
 	open: true,
 	fields: []field[Manifest]{
-		must[Manifest]("id", like(`an id of a-z, 0-9, ".", "_" and "-", a letter or a digit first`, `^[a-z0-9][a-z0-9._-]*$`, maxName)).
+		must[Manifest]("id", anID).
 			keep(func(m *Manifest) *string { return &m.Paperclip.ID }),
 		must[Manifest]("apiVersion", is("the number "+APIVersionPaperclip, func(v value) bool { n, ok := whole(v); return ok && n == 1 })),
 		must[Manifest]("version", aVersion).keep(func(m *Manifest) *string { return &m.Paperclip.Version }),

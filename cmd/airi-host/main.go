@@ -153,7 +153,7 @@ func (c *cli) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.logFormat, "log-format", formatAuto, "how logs look: tint for people, text, json, or auto")
 	root.Flags().BoolVarP(&asked, "version", "v", false, "tell the version of airi-host")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(c.runCommand(), c.validateCommand(), c.callCommand(), c.lifecycleCommand(), c.configCommand(), c.forgetCommand(), c.ptyCommand())
+	root.AddCommand(c.runCommand(), c.validateCommand(), c.callCommand(), c.lifecycleCommand(), c.configCommand(), c.forgetCommand(), c.ptyCommand(), c.newCommand())
 	root.AddCommand(c.askCommands()...)
 	return root
 }
