@@ -119,6 +119,10 @@
 // the plugin is given one. [Session.Reconfigure] asks for another, [Session.Reannounce] to
 // be prepared anew.
 //
+// # Tests
+//
+// Package plugintest tests a Definition without a host.
+//
 // # Concurrency
 //
 // Hooks run one at a time. Handlers run concurrently with each other and with hooks,

@@ -121,8 +121,8 @@ func (s *starter) sdk(given string, info *debug.BuildInfo, built string) error {
 	return nil
 }
 
-// goVersion is the language's version for a go.mod: the one that the host was built with, without its
-// patch.
+// goVersion is the language's version for a go.mod: the one that the host was built with,
+// without its patch.
 func goVersion(info *debug.BuildInfo) string {
 	version := runtime.Version()
 	if info != nil {
