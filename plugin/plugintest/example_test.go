@@ -33,7 +33,7 @@ func greeter() *plugin.Definition {
 
 // A plugin is tested without a process: what it asks of others is answered by functions.
 func ExampleStart() {
-	_ = func(t *testing.T) { // func TestGreet(t *testing.T)
+	_ = func(t *testing.T) { //nolint:thelper // it is a test: func TestGreet(t *testing.T)
 		host := plugintest.Start(t, greeter(), plugintest.Options{
 			Config:  map[string]string{"greeting": "Hello"},
 			Answers: map[string]plugintest.Answer{"tool:time": plugintest.Value(plugin.Text("It is noon."))},
