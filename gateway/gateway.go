@@ -65,8 +65,8 @@ func New(o Options) *Gateway {
 // ServeHTTP upgrades a request to a websocket, or says why it does not.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.sockets.ServeHTTP(w, r) }
 
-// Shutdown refuses new connections, ends all there are with code 1001, and their sessions,
-// and waits until they are gone, or for ctx.
+// Shutdown refuses new connections, ends all there are with code 1001, and waits until they
+// are gone, or for ctx. Their sessions are told to end; actors.Host.Shutdown waits for these.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.with(func() {
 		g.also(server.Shut{})
@@ -76,8 +76,17 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 		}
 	})
 	err := g.sockets.Shutdown(ctx)
-	g.joins.Wait() // each ends with life
-	return err
+	joined := make(chan struct{})
+	go func() {
+		g.joins.Wait() // each ends with life, but for what Options.Prepare and Keep take
+		close(joined)
+	}()
+	select {
+	case <-joined:
+		return err
+	case <-ctx.Done():
+		return errors.Join(err, ctx.Err())
+	}
 }
 
 // conn is one websocket. What follows socket belongs to Gateway.mu.
@@ -229,7 +238,11 @@ func (b *batch) hold(most int) {
 	late, again := time.NewTimer(largePatience), time.NewTicker(time.Millisecond)
 	defer late.Stop()
 	defer again.Stop()
-	for slices.ContainsFunc(sent, func(c *conn) bool { return c.socket.Stats().QueuedBytes > most }) {
+	for len(sent) > 0 {
+		if sent[0].socket.Stats().QueuedBytes <= most {
+			sent = sent[1:]
+			continue
+		}
 		select {
 		case <-again.C:
 		case <-late.C:
@@ -258,7 +271,7 @@ func (b *batch) add(c *conn) {
 func (g *Gateway) opened(c *conn) server.Opened {
 	in := server.Opened{Conn: c.id, Peer: c.peer}
 	if g.o.Server.Verify != nil && c.socket.IsAuthenticated() {
-		in.Credential, in.Known = g.o.Server.Verify(g.o.Socket.Now().Token)
+		in.Credential, in.Known = g.o.Server.Verify(c.socket.Token()) // it may be another one by now
 	}
 	return in
 }

@@ -381,3 +381,37 @@ func TestGateway_aPanicEndsItsConnection(t *testing.T) {
 	other.announce("bot", "1")
 	r.wantModule(isReady)
 }
+
+// What a host lays down for guests may hang: the end does not wait for it for ever.
+func TestGateway_shutdownEndsWithItsContext(t *testing.T) {
+	begun, let := make(chan struct{}), make(chan struct{})
+	r := start(t, Options{Prepare: func(*actors.Guest) error {
+		close(begun)
+		<-let
+		return nil
+	}})
+	r.dial().announce("bot", "1")
+	<-begun
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, r.gateway.Shutdown(ctx), context.DeadlineExceeded)
+	close(let)
+}
+
+// A connection that was let in by a token which holds no longer has to show another one, also
+// where that one was changed while it was on its way.
+func TestGateway_asksForTheTokenThatHoldsNow(t *testing.T) {
+	access := func() websocket.Access { return websocket.Access{Token: "former"} }
+	r := start(t, Options{
+		Verify: func(token string) (string, bool) { return "", token == "present" },
+		Socket: websocket.ServerOptions{Access: access},
+	})
+	c, err := websocket.Dial(t.Context(), r.url, websocket.DialOptions{Token: "former"})
+	require.NoError(t, err)
+	p := &peer{r, c}
+	defer func() { _ = c.Close() }()
+	p.announce("bot", "1")
+	require.JSONEq(t, `{"message":"must authenticate before announcing"}`, p.hear("error"))
+	p.say("module:authenticate", `{"token":"present"}`)
+	require.JSONEq(t, `{"authenticated":true}`, p.hear("module:authenticated"))
+}

@@ -24,6 +24,7 @@ type Conn struct {
 	onGone func(*Conn)
 	done   chan struct{} // closed when the socket is given back
 
+	token  string       // what the upgrade showed
 	known  atomic.Bool  // the peer is authenticated
 	heard  atomic.Int64 // when a whole frame came last, Unix nanoseconds
 	spoke  atomic.Int64 // when a record or a text control frame came last
@@ -98,6 +99,10 @@ func (c *Conn) Authenticated() {
 		c.tally(func(n *Counts) { n.Early-- })
 	}
 }
+
+// Token is the token that the upgrade showed, and that held then; "" where it showed none, or
+// none was asked for.
+func (c *Conn) Token() string { return c.token }
 
 // IsAuthenticated tells whether Authenticated was called, or the upgrade showed the token.
 func (c *Conn) IsAuthenticated() bool { return c.known.Load() }

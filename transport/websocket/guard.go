@@ -89,23 +89,23 @@ func isHandshake(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// examine tells whether a request may become a connection, and whether its peer is
-// authenticated then.
-func (s *Server) examine(r *http.Request) (known bool, why Refusal) {
+// examine tells whether a request may become a connection, whether its peer is authenticated
+// then, and by which token, "" where none is asked for.
+func (s *Server) examine(r *http.Request) (known bool, token string, why Refusal) {
 	access, shown := s.o.Now(), r.Header.Values("Authorization")
 	switch {
 	case !access.answersTo(r.Host):
-		return false, ForeignHost
+		return false, "", ForeignHost
 	case !access.letsIn(r.Header):
-		return false, ForeignPage
+		return false, "", ForeignPage
 	case access.Token == "":
-		return true, ""
+		return true, "", ""
 	case len(shown) == 0:
-		return false, ""
+		return false, "", ""
 	case len(shown) > 1 || !access.knows(shown[0]):
-		return false, WrongToken
+		return false, "", WrongToken
 	}
-	return true, ""
+	return true, access.Token, ""
 }
 
 // answersTo tells whether a Host is one of this server's. An address is: whoever wrote it

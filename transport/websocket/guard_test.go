@@ -55,7 +55,7 @@ func TestServer_knowsWhoMayConnect(t *testing.T) {
 		if c.head != nil {
 			r.Header = c.head
 		}
-		known, why := server.examine(r)
+		known, _, why := server.examine(r)
 		require.Equal(t, c.why, why, c.name)
 		require.Equal(t, c.known, known, c.name)
 	}
@@ -69,7 +69,8 @@ func TestServer_goesByWhoMayConnectNow(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/ws", nil)
 		r.Host = "airi.lan"
 		r.Header = http.Header{"Authorization": {"Bearer " + token}, "Origin": {"https://stage.example"}}
-		return server.examine(r)
+		known, _, why := server.examine(r)
+		return known, why
 	}
 	_, why := asks("old")
 	require.Equal(t, ForeignHost, why)

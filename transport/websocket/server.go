@@ -121,7 +121,7 @@ func NewServer(o ServerOptions, serve func(*Conn)) *Server {
 
 // ServeHTTP upgrades a request, or says why it does not.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	known, why := s.examine(r)
+	known, token, why := s.examine(r)
 	address := addressOf(r.RemoteAddr)
 	switch {
 	case why != "":
@@ -146,6 +146,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	early, _ := buffered.Peek(buffered.Reader.Buffered())
 	c := newConn(socket, early, &s.o.Options, false, known)
+	c.token = token
 	c.budget, c.tally, c.onGone = &s.budget, s.count, s.left
 	s.enter(c, address)
 }
