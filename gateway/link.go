@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/airi-host/airi-host/protocol/airi"
@@ -87,6 +88,18 @@ func isLoss(record []byte) bool {
 	return bytes.HasPrefix(record, []byte(airi.NoteAway)) || bytes.HasPrefix(record, []byte(airi.NoteSwapped))
 }
 
+// isAnnouncement tells the notes of what a module says of itself.
+func isAnnouncement(record []byte) bool { return bytes.HasPrefix(record, []byte(airi.NoteAnnounced)) }
+
+// supersede takes an announcement that waits out of the queue, since a newer one says all
+// that holds: connections that take one identity from each other do not fill it. mu is held.
+func (l *link) supersede() {
+	if i := slices.IndexFunc(l.queue, isAnnouncement); i >= 0 {
+		l.bytes -= len(l.queue[i])
+		l.queue = slices.Delete(l.queue, i, i+1)
+	}
+}
+
 // push queues what the link owns from then on. It takes everything: whoever pushes waits
 // for room afterwards.
 func (l *link) push(record []byte) {
@@ -97,6 +110,9 @@ func (l *link) push(record []byte) {
 	}
 	if isLoss(record) {
 		l.losses++
+	}
+	if isAnnouncement(record) {
+		l.supersede()
 	}
 	l.queue = append(l.queue, record)
 	l.bytes += len(record)

@@ -78,3 +78,20 @@ func TestLink_isBehind(t *testing.T) {
 	<-room
 	require.Nil(t, l.behind())
 }
+
+// Of the announcements that wait only the newest is kept, whoever makes them.
+func TestLink_keepsTheNewestAnnouncement(t *testing.T) {
+	l := newLink(New(Options{LinkRecords: 4}), nil, "")
+	for _, record := range []string{"announced\n1", "swapped\n", "announced\n2", "life x\n{}", "announced\n3"} {
+		l.push([]byte(record))
+	}
+	require.Nil(t, l.behind())
+	var all []string
+	for range 3 {
+		record, err := l.TryRecv()
+		require.NoError(t, err)
+		all = append(all, string(record))
+	}
+	require.Equal(t, []string{"swapped\n", "life x\n{}", "announced\n3"}, all)
+	require.Zero(t, l.bytes)
+}
