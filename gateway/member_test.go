@@ -181,6 +181,7 @@ func TestMember_tellsThatItIsTakenOver(t *testing.T) {
 	r := start(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	p := r.dial()
 	p.announce("bot", "1")
+	r.wantModule(isReady) // else the first of the newer ones could come before it
 	for range 11 {
 		newer := r.dial()
 		newer.announce("bot", "1")
