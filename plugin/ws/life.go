@@ -2,6 +2,7 @@ package ws
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/airi-host/airi-host/plugin"
@@ -24,32 +25,58 @@ func (m *module) run(step protocol.Step) {
 }
 
 // hook calls the plugin's hook for a step, one at a time.
-func (m *module) hook(step protocol.Step) (err error) {
+func (m *module) hook(step protocol.Step) error {
 	m.hooks.Lock()
 	defer m.hooks.Unlock()
 	if !m.session.Has(step) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(m.ctx, m.o.HookTime)
+	_, err := author(m.ctx, m, "the hook for "+string(step), func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, m.session.Run(ctx, step)
+	})
+	return err
+}
+
+// author runs a hook that an author wrote within its time. One that goes on when its context
+// has ended is left, so that it holds up neither other hooks nor the end.
+func author[T any](ctx context.Context, m *module, what string, run func(context.Context) (T, error)) (result T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, m.o.HookTime)
 	defer cancel()
-	done := make(chan error, 1)
-	go m.contained("the hook for "+string(step), func() error { return m.session.Run(ctx, step) }, func(err error) { done <- err })
-	return <-done
+	type end struct {
+		result T
+		err    error
+	}
+	done := make(chan end, 1)
+	go func() {
+		var e end
+		m.contained(what, func() (err error) {
+			e.result, err = run(ctx)
+			return err
+		}, func(err error) { e.err = err; done <- e })
+	}()
+	select {
+	case e := <-done:
+		return e.result, e.err
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(m.o.Grace)
+	defer grace.Stop()
+	select {
+	case e := <-done:
+		return e.result, e.err
+	case <-grace.C:
+		return result, m.fault(protocol.CodeTimeout, fmt.Sprintf(
+			"%s goes on %s after its context has ended: have it heed its context, which lasts %s at most", what, m.o.Grace, m.o.HookTime))
+	}
 }
 
 // validate asks the plugin about a configuration.
 func (m *module) validate(q client.Validate) {
 	m.hooks.Lock()
 	defer m.hooks.Unlock()
-	ctx, cancel := context.WithTimeout(m.ctx, m.o.HookTime)
-	defer cancel()
-	var v protocol.Validation
-	done := make(chan error, 1)
-	go m.contained("OnValidate", func() (err error) {
-		v, err = m.session.Validate(ctx, q.Config)
-		return err
-	}, func(err error) { done <- err })
-	err := <-done
+	v, err := author(m.ctx, m, "OnValidate", func(ctx context.Context) (protocol.Validation, error) {
+		return m.session.Validate(ctx, q.Config)
+	})
 	_ = m.step(client.Validated{ID: q.ID, Validation: v, Err: err})
 }
 
@@ -80,18 +107,18 @@ func (m *module) watchHealth(ctx context.Context) {
 
 // askHealth tells whether the plugin can say how it is.
 func (m *module) askHealth(ctx context.Context) (can bool) {
-	ctx, cancel := context.WithTimeout(ctx, m.o.HookTime)
-	defer cancel()
-	var h plugin.Health
-	done := make(chan error, 1)
-	go m.contained("OnHealth", func() (err error) {
-		h, can, err = m.session.Health(ctx)
-		return err
-	}, func(err error) { done <- err })
-	if err := <-done; err != nil {
-		can, h = true, plugin.Health{Status: plugin.HealthError, Message: err.Error()}
+	type answer struct {
+		plugin.Health
+		can bool
 	}
-	if !can {
+	h, err := author(ctx, m, "OnHealth", func(ctx context.Context) (a answer, err error) {
+		a.Health, a.can, err = m.session.Health(ctx)
+		return a, err
+	})
+	switch {
+	case err != nil:
+		h.Health = plugin.Health{Status: plugin.HealthError, Message: err.Error()}
+	case !h.can:
 		return false
 	}
 	phase, known := phases[h.Status]

@@ -74,8 +74,8 @@ type Options struct {
 	// CallTime is how long a call may take whose context has no deadline; zero means 30 s.
 	// HookTime is for each of the hooks; zero means 30 s, which is what hosts wait.
 	CallTime, HookTime time.Duration
-	// Grace is how long handlers may still run when their contexts have ended; zero means
-	// 400 ms.
+	// Grace is how long handlers and hooks may still run when their contexts have ended, before
+	// they are left; zero means 400 ms.
 	Grace time.Duration
 
 	// MaxPending bounds, each for itself, calls in flight in each direction and events that
