@@ -185,9 +185,14 @@ func (m *module) remark(level slog.Level, text string, pairs ...any) {
 }
 
 func (m *module) dropped(d protocol.Dropped) {
+	m.passOver("something was not used", "what", d.What, "detail", d.Detail)
+}
+
+// passOver counts something of others' that is not used; the log shows the beginning.
+func (m *module) passOver(text string, pairs ...any) {
 	m.count++
 	if m.unused.Show(time.Now()) {
-		m.remark(slog.LevelWarn, "something was not used", "what", d.What, "detail", d.Detail, "count", m.count)
+		m.remark(slog.LevelWarn, text, append(pairs, "count", m.count)...)
 	}
 }
 

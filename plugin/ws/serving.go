@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/airi/client"
@@ -65,8 +64,7 @@ func (m *module) heard(e client.Heard) {
 		return
 	}
 	if len(m.events) >= m.o.pending() {
-		m.count++
-		m.remark(slog.LevelWarn, "an event was not heard: too many wait for whoever hears them", "event", e.Name, "count", m.count)
+		m.passOver("an event was not heard: too many wait for whoever hears them", "event", e.Name)
 		return
 	}
 	m.events = append(m.events, e)
