@@ -173,7 +173,7 @@ func newElizaWorker(d *Definition, o ElizaOptions) *elizaWorker {
 		in: o.In, out: o.Out, record: o.MaxRecord, queue: o.QueueBytes, grace: o.Grace,
 	})
 	w.end = w
-	w.session = newSession(d, elizaHome{w})
+	w.session = newSession(d, elizaHome{workerHome{w.worker}, w})
 	w.log = slog.New(o.Log)
 	return w
 }

@@ -4,28 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/airi-host/airi-host/protocol"
 	"github.com/airi-host/airi-host/protocol/eliza"
 )
 
 // elizaHome is what an elizaOS host does for a session.
-type elizaHome struct{ w *elizaWorker }
+type elizaHome struct {
+	workerHome
+	w *elizaWorker
+}
 
 var (
 	_ protocol.Home = elizaHome{}
 	_ configured    = elizaHome{}
 )
-
-// Module identifies the plugin by its manifest's id.
-func (h elizaHome) Module() protocol.Module {
-	name := h.w.pluginName()
-	return protocol.Module{Name: name, ID: name, Plugin: name}
-}
 
 // Config is the configuration that the host's init told.
 func (h elizaHome) Config() json.RawMessage {
@@ -33,15 +28,6 @@ func (h elizaHome) Config() json.RawMessage {
 		return k.config
 	}
 	return nil
-}
-
-// Log is the plugin's own log, which does not go over the wire.
-func (h elizaHome) Log() *slog.Logger { return h.w.log }
-
-// Serve calls a method of the host's runtime ("getSetting"), or what has a colon in its key
-// and is thus a capability.
-func (h elizaHome) Serve(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
-	return h.w.call(ctx, c)
 }
 
 // method is a call as this wire has it. Models and events are called as any elizaOS host has
@@ -146,10 +132,4 @@ func (h elizaHome) Emit(e protocol.Event) error {
 	h.w.step(protocol.Emit{Event: protocol.Event{Name: e.Name, Payload: payload}})
 	h.w.out.flush(false)
 	return nil
-}
-
-// remaining is how long ctx lasts, at least a millisecond.
-func remaining(ctx context.Context) int64 {
-	deadline, _ := ctx.Deadline()
-	return max(time.Until(deadline).Milliseconds(), 1)
 }

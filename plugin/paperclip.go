@@ -38,7 +38,7 @@ func newPaperclipWorker(d *Definition, o PaperclipOptions) *paperclipWorker {
 		streams: map[string]bool{},
 	}
 	w.end = w
-	w.session = newSession(d, paperclipHome{w})
+	w.session = newSession(d, paperclipHome{workerHome{w.worker}, w})
 	w.log = newLogger(w.logLine)
 	return w
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -15,19 +14,16 @@ import (
 // whichever plugin.
 const methodInvoke = "airi-host.invoke"
 
-// home is what a Paperclip host does for a session.
-type paperclipHome struct{ w *paperclipWorker }
+// paperclipHome is what a Paperclip host does for a session.
+type paperclipHome struct {
+	workerHome
+	w *paperclipWorker
+}
 
 var (
 	_ protocol.Home = paperclipHome{}
 	_ configured    = paperclipHome{}
 )
-
-// Module identifies the plugin by its manifest's id.
-func (h paperclipHome) Module() protocol.Module {
-	name := h.w.pluginName()
-	return protocol.Module{Name: name, ID: name, Plugin: name}
-}
 
 func (w *paperclipWorker) pluginName() string {
 	if k := w.known.Load(); k != nil && k.Manifest.ID != "" {
@@ -44,15 +40,6 @@ func (h paperclipHome) Config() json.RawMessage {
 	return nil
 }
 
-// Log is the plugin's own log: a line of it is a notification.
-func (h paperclipHome) Log() *slog.Logger { return h.w.log }
-
-// Serve calls the host: a method of its own ("state.get"), or what has a colon in
-// its key and is thus a capability, of which a host of this project is asked.
-func (h paperclipHome) Serve(ctx context.Context, c protocol.Call) (json.RawMessage, error) {
-	return h.w.call(ctx, c)
-}
-
 // method is a call as this wire has it.
 func (w *paperclipWorker) method(ctx context.Context, c protocol.Call) (method string, params json.RawMessage) {
 	switch {
@@ -62,17 +49,6 @@ func (w *paperclipWorker) method(ctx context.Context, c protocol.Call) (method s
 		return c.Key, nil
 	}
 	return c.Key, c.Input
-}
-
-// invokeParams are the parameters of methodInvoke. The host gives up when we do.
-func invokeParams(ctx context.Context, c protocol.Call) json.RawMessage {
-	params, _ := json.Marshal(struct {
-		Key     string          `json:"key"`
-		Input   json.RawMessage `json:"input,omitempty"`
-		Plugin  string          `json:"plugin,omitempty"`
-		Timeout int64           `json:"timeoutMs"`
-	}{c.Key, c.Input, c.Plugin, remaining(ctx)}) // the input is JSON already
-	return params
 }
 
 // Wait fails, unless there is nothing to wait for: the host starts a worker when what
