@@ -119,23 +119,3 @@ type Wanted struct {
 	// Config is what it has taken, its Full the whole of it; nil for a phase.
 	Config *Config
 }
-
-// MergePatch applies a JSON merge patch (RFC 7396). What is no object is replaced.
-func MergePatch(target, patch json.RawMessage) json.RawMessage {
-	var changes, members map[string]json.RawMessage
-	if json.Unmarshal(patch, &changes) != nil || changes == nil {
-		return patch
-	}
-	if json.Unmarshal(target, &members) != nil || members == nil {
-		members = map[string]json.RawMessage{}
-	}
-	for name, change := range changes {
-		if string(change) == "null" {
-			delete(members, name)
-			continue
-		}
-		members[name] = MergePatch(members[name], change)
-	}
-	merged, _ := json.Marshal(members) // of JSON values
-	return merged
-}
