@@ -38,9 +38,9 @@ type Options struct {
 	// NeedsConfig has the module wait for a configuration before its setup.
 	NeedsConfig bool
 
-	// MaxPending bounds, each for itself, the calls in flight in each direction, the
-	// questions about configurations, and what is offered. Zero means
-	// protocol.DefaultMaxPending.
+	// MaxPending bounds, each for itself, the calls in flight in each direction and the
+	// questions about configurations. Zero means protocol.DefaultMaxPending. What is offered
+	// is the plugin's own: a host takes airi.MaxOffers.
 	MaxPending int
 	// Collecting bounds what is collected of streams for calls that do not follow them.
 	Collecting airi.Collecting
