@@ -64,7 +64,7 @@ func (m *module) publish(ctx context.Context, name string, data json.RawMessage)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.heard(client.Heard{Name: name, Data: client.Data(data)})
+	m.heard(client.Heard{Name: name, Data: airi.DataOf(data)})
 	return nil
 }
 

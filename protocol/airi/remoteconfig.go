@@ -144,7 +144,7 @@ func (r *remote) tellConfig(out []protocol.Effect) []protocol.Effect {
 	case c == nil || r.away != nil:
 		return out
 	case !r.negotiates:
-		return append(out, protocol.Send{Message: Note{Verb: NoteConfigure, Data: payloadOf(c.Full)}})
+		return append(out, protocol.Send{Message: Note{Verb: NoteConfigure, Data: DataOf(c.Full)}})
 	}
 	data, err := json.Marshal(struct {
 		Config protocol.Config `json:"config"`

@@ -19,8 +19,8 @@ const eventKey = "event:"
 // serverEvents begin the names of the websocket protocol's own events.
 var serverEvents = []string{"module:", "registry:", "peer:", "extension:", "transport:", "ui:"}
 
-// isServers tells whether an event is the websocket protocol's own.
-func isServers(name string) bool {
+// IsServers tells whether an event is the websocket protocol's own.
+func IsServers(name string) bool {
 	return name == "error" || slices.ContainsFunc(serverEvents, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
@@ -47,17 +47,18 @@ func (r *remote) invoke(now time.Time, in protocol.Invoke, out []protocol.Effect
 
 // deliver hands the module an event of others. Nobody answers it.
 func (r *remote) deliver(name string, in protocol.Invoke, out []protocol.Effect) []protocol.Effect {
-	if isBlank(name) || isServers(name) || isReservedEvent(name) {
+	if isBlank(name) || IsServers(name) || isReservedEvent(name) {
 		return append(out, protocol.Complete{ID: in.ID, Err: r.settings.Fault(protocol.CodeNotFound, fmt.Sprintf(
 			"expected an event that is not the websocket protocol's own, got %q", clip(name)))})
 	}
 	return append(out,
-		protocol.Send{Message: Note{Verb: NoteDeliver, Rest: name, Data: payloadOf(in.Call.Input)}},
+		protocol.Send{Message: Note{Verb: NoteDeliver, Rest: name, Data: DataOf(in.Call.Input)}},
 		protocol.Complete{ID: in.ID, Result: null})
 }
 
-// payloadOf is data as the object that an event's data has to be.
-func payloadOf(data json.RawMessage) json.RawMessage {
+// DataOf is data as the object that an event's data has to be: {} for none, and {value} for
+// any other value.
+func DataOf(data json.RawMessage) json.RawMessage {
 	switch trimmed := bytes.TrimLeft(data, jsonSpace); {
 	case len(trimmed) == 0:
 		return json.RawMessage("{}")

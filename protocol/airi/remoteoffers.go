@@ -110,7 +110,7 @@ func (r *remote) announced(n Note, out []protocol.Effect) []protocol.Effect {
 func listedKeys(names []string) (keys []string) {
 	seen := make(map[string]bool)
 	for _, name := range names {
-		if !seen[name] && !isServers(name) && !isBlank(name) {
+		if !seen[name] && !IsServers(name) && !isBlank(name) {
 			seen[name] = true
 			keys = append(keys, name, eventKey+name)
 		}

@@ -253,24 +253,11 @@ func (c *Client) emit(in Emit, out []Effect) []Effect {
 	if c.phase != announced {
 		return append(out, protocol.Drop(DroppedAway, in.Name))
 	}
-	out = c.say(in.Name, Data(in.Data), "", out)
+	out = c.say(in.Name, airi.DataOf(in.Data), "", out)
 	if in.Name == "module:status:change" {
 		return c.wants(textOf(in.Data, "phase"), out)
 	}
 	return out
-}
-
-// Data is data as an object, which an event's data has to be: {} for none, and {value} for
-// any other value.
-func Data(data json.RawMessage) json.RawMessage {
-	s := protocol.Scanner{Data: data}
-	switch s.Space(); {
-	case s.Pos >= len(data):
-		return json.RawMessage("{}")
-	case s.Peek() == '{':
-		return data
-	}
-	return slices.Concat(json.RawMessage(`{"value":`), data, json.RawMessage("}"))
 }
 
 // newEventa begins Eventa's part of a connection.

@@ -3,7 +3,6 @@ package client
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/airi-host/airi-host/protocol"
@@ -79,19 +78,7 @@ func (c *Client) event(e event, out []Effect) []Effect {
 		return out
 	}
 	out = c.lived(e, out)
-	return append(out, Heard{Name: e.name, Data: e.data, Control: isControl(e.name)})
-}
-
-// controls begin the names of the websocket protocol's own events.
-var controls = []string{"module:", "registry:", "peer:", "extension:", "transport:", "ui:"}
-
-func isControl(name string) bool {
-	for _, prefix := range controls {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return name == "error"
+	return append(out, Heard{Name: e.name, Data: e.data, Control: airi.IsServers(e.name)})
 }
 
 func (c *Client) authenticated(is bool, out []Effect) []Effect {
