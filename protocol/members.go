@@ -163,8 +163,8 @@ func shortEscape(c byte) (means byte, ok bool) {
 	return 0, false
 }
 
-// eachItem is EachMember for an array.
-func eachItem(data []byte, visit func(value []byte)) {
+// EachItem is EachMember for an array.
+func EachItem(data []byte, visit func(value []byte)) {
 	at := blanks(data, 0)
 	if at == len(data) || data[at] != '[' {
 		return

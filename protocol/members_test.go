@@ -64,7 +64,7 @@ func TestEachItem_findsWhatIsThere(t *testing.T) {
 		`[1,`:                            {`1`},
 	} {
 		var got []string
-		eachItem([]byte(array), func(value []byte) { got = append(got, string(value)) })
+		EachItem([]byte(array), func(value []byte) { got = append(got, string(value)) })
 		require.Equal(t, want, got, array)
 	}
 }

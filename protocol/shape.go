@@ -147,7 +147,7 @@ func (s *shape) checkItems(value []byte) (wrong *misfit) {
 		return nil
 	}
 	i := 0
-	eachItem(value, func(v []byte) {
+	EachItem(value, func(v []byte) {
 		if wrong == nil {
 			wrong = s.each.check(v).within(func() string { return "[" + strconv.Itoa(i) + "]" })
 		}

@@ -164,19 +164,8 @@ func (c *Client) lists(data []byte) bool {
 	if c.isAbout(data) {
 		return true
 	}
-	all, found := protocol.Scanner{Data: member(data, "modules")}, false
-	if !all.Skip('[') {
-		return false
-	}
-	for all.Space(); !found && all.Pos < len(all.Data) && all.Peek() != ']'; all.Space() {
-		from := all.Pos
-		if !all.Value() {
-			return false
-		}
-		found = c.isAbout(all.Data[from:all.Pos])
-		all.Space()
-		all.Skip(',')
-	}
+	found := false
+	protocol.EachItem(member(data, "modules"), func(item []byte) { found = found || c.isAbout(item) })
 	return found
 }
 
