@@ -20,20 +20,7 @@ func member(data []byte, name string) (found json.RawMessage) {
 
 // eachItem calls visit for every item of the array in data, which is JSON.
 func eachItem(data []byte, visit func(item json.RawMessage)) {
-	s := protocol.Scanner{Data: data}
-	s.Space()
-	if !s.Skip('[') {
-		return
-	}
-	for s.Space(); s.Pos < len(data) && !s.Skip(']'); s.Space() {
-		s.Skip(',')
-		s.Space()
-		from := s.Pos
-		if !s.Value() {
-			return
-		}
-		visit(data[from:s.Pos:s.Pos])
-	}
+	protocol.EachItem(data, func(item []byte) { visit(item) })
 }
 
 // text reads a JSON value as a string; ok is false for any other type.
