@@ -40,8 +40,8 @@ func (h *house) prepare(g *actors.Guest) error {
 	}
 	g.Manifest.Host.Invoke = []string{"*"} // grants.mayInvoke decides, by what is in force at the call
 	g.Start = h.configs.Start(name, h.configs.next(g.Manifest))
-	if g.Start.Config != nil && h.paperclip.hidden != nil {
-		h.paperclip.hidden.config(g.Start.Config.Full)
+	if g.Start.Config != nil {
+		h.hide(name, g.Start.Config.Full)
 	}
 	if waiting := h.grants.waiting(name); len(waiting) > 0 {
 		h.TellGrants(actors.Granted{Origin: actors.Origin{Plugin: name}, Waiting: waiting})
@@ -62,10 +62,19 @@ func (h *house) keeps(configs *configuration.Configurator) func(context.Context,
 			return err
 		}
 		defer leave()
-		if h.paperclip.hidden != nil {
-			h.paperclip.hidden.config(taken.Full)
-		}
+		h.hide(plugin, taken.Full)
 		return configs.Adopt(ctx, plugin, taken)
+	}
+}
+
+// hide has a plugin's configuration hidden from what is logged.
+func (h *house) hide(plugin string, config json.RawMessage) {
+	switch hidden := h.paperclip.hidden; {
+	case hidden == nil:
+	case h.owns(plugin):
+		hidden.config(config)
+	default:
+		hidden.peerConfig(config)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"strconv"
 	"testing"
 	"time"
@@ -146,4 +147,16 @@ func TestFront_holdsPeersToWhatIsInForce(t *testing.T) {
 	require.Equal(t, "0123456789abcdef", f.access().Token)
 	require.Equal(t, []string{"https://stage.example"}, f.access().Origins)
 	require.Equal(t, []string{"airi.lan"}, f.access().Hosts)
+}
+
+// What a peer gives may not stay hidden for good, by a reload of settings neither.
+func TestHouse_hidesAGuestsConfigurationsWithinABound(t *testing.T) {
+	h := &house{roster: newRoster([]*manifest.Manifest{{Name: "own"}}, manifest.Options{}), paperclip: &paperclip{}}
+	h.hide("guest", json.RawMessage(`{"n":0}`)) // nothing is logged, and nothing hidden
+	h.paperclip.hidden = &hush{bounds: guestConfigBounds{Plugins: 1, Bytes: 100}}
+	for plugin, config := range map[string]string{"own": `{"n":1}`, "guest": `{"n":2}`} {
+		h.hide(plugin, json.RawMessage(config))
+	}
+	h.hide("guest", json.RawMessage(`{"n":3}`))
+	require.Equal(t, `{"r":["[masked]",{"n":2},"[masked]"]}`, h.paperclip.hidden.show([]byte(`{"r":[{"n":1},{"n":2},{"n":3}]}`)))
 }

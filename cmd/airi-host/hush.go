@@ -23,6 +23,9 @@ type hush struct {
 	// given are the secrets in the order in which they came, at most mostSecrets, each as it
 	// may be written.
 	given [][]string
+	// peers are the configs that came from peers, the oldest first: as many as bounds has.
+	peers  []string
+	bounds guestConfigBounds
 }
 
 // mostSecrets is how many secrets are hidden: those that were given out last.
@@ -49,7 +52,7 @@ func (h hidden) over(text, with string) string {
 
 // newHush hides the configurations of the settings.
 func newHush(s *settings) *hush {
-	h := &hush{}
+	h := &hush{bounds: s.guestConfigs()}
 	for _, plugin := range s.Plugins {
 		h.config(plugin.Config)
 		for _, config := range plugin.Companies {
@@ -59,15 +62,51 @@ func newHush(s *settings) *hush {
 	return h
 }
 
-// config hides a configuration, unless there is nothing in it.
+// config hides a configuration of the host's own plugins, unless there is nothing in it.
 func (h *hush) config(config json.RawMessage) {
-	var compact bytes.Buffer
-	if h.textOnly || json.Compact(&compact, config) != nil || compact.Len() <= len(`{}`) {
-		return
-	}
+	text := h.compact(config)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.configs.add(compact.String())
+	h.configs.add(text)
+	h.peers = slices.DeleteFunc(h.peers, func(s string) bool { return s == text })
+}
+
+// peerConfig hides a configuration that a peer gave, or gave once, and forgets the oldest of
+// peers where there are more than are kept.
+func (h *hush) peerConfig(config json.RawMessage) {
+	text := h.compact(config)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at := slices.Index(h.peers, text)
+	switch {
+	case at >= 0:
+		h.peers = slices.Delete(h.peers, at, at+1)
+	case text == "" || slices.Contains(h.configs, text):
+		return
+	}
+	h.configs.add(text)
+	h.peers = append(h.peers, text)
+	for len(h.peers) > h.bounds.Plugins || totalLen(h.peers) > h.bounds.Bytes {
+		oldest := h.peers[0]
+		h.peers = slices.Delete(h.peers, 0, 1)
+		h.configs = slices.DeleteFunc(h.configs, func(s string) bool { return s == oldest })
+	}
+}
+
+func totalLen(texts []string) (total int) {
+	for _, one := range texts {
+		total += len(one)
+	}
+	return total
+}
+
+// compact is a configuration as it is hidden, "" where nothing is.
+func (h *hush) compact(config json.RawMessage) string {
+	var compact bytes.Buffer
+	if h.textOnly || json.Compact(&compact, config) != nil || compact.Len() <= len(`{}`) {
+		return ""
+	}
+	return compact.String()
 }
 
 // listen hides the secrets that a service gives out, before their frames are logged.

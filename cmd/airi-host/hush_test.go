@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,34 @@ func TestHush_hidesConfigurations(t *testing.T) {
 		require.Equal(t, want, h.show([]byte(frame)))
 	}
 	require.Equal(t, `{"token":"[masked]","x":1}`, (*hush)(nil).show([]byte(`{"token":"t","x":1}`)))
+}
+
+// Peers may give new configurations without end: the oldest are hidden no more, and those of
+// the host's own plugins stay hidden.
+func TestHush_hidesSoManyConfigurationsOfPeers(t *testing.T) {
+	numbered := func(n int) json.RawMessage { return json.RawMessage(fmt.Sprintf(`{"n":%d}`, n)) }
+	for name, bounds := range map[string]guestConfigBounds{
+		"by number": {Plugins: 3, Bytes: 1 << 10},
+		"by bytes":  {Plugins: 100, Bytes: 3 * len(numbered(1))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHush(&settings{Settings: manifest.Settings{Plugins: map[string]manifest.PluginSettings{"own": {Config: numbered(0)}}}})
+			h.bounds = bounds
+			for n := range 5 {
+				h.peerConfig(numbered(n))
+			}
+			h.config(numbered(3))     // it is an own one's too
+			h.peerConfig(numbered(2)) // it was given once more
+			for n := 5; n < 7; n++ {
+				h.peerConfig(numbered(n))
+			}
+			h.peerConfig(json.RawMessage(`{}`))
+			require.Equal(t, `{"r":["[masked]",{"n":1},"[masked]","[masked]",{"n":4},"[masked]","[masked]"]}`,
+				h.show([]byte(`{"r":[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4},{"n":5},{"n":6}]}`)))
+			require.Len(t, h.configs, 5)
+			require.Len(t, h.peers, 3)
+		})
+	}
 }
 
 func TestHush_aSecretThatBeginsAnotherHidesNoPartOfIt(t *testing.T) {

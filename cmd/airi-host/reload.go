@@ -135,9 +135,7 @@ func (r *reloader) renew(ctx context.Context, old *settings, before map[string]o
 		if !has {
 			continue // it has come meanwhile, with its configuration
 		}
-		if hidden := r.h.paperclip.hidden; hidden != nil {
-			hidden.config(r.h.configs.InForce(name, own.company).Value)
-		}
+		r.h.hide(name, r.h.configs.InForce(name, own.company).Value)
 		effect, err := r.configs.Renew(ctx, name, own.company, own.config, func() {
 			r.c.settings.next.Store(r.c.settings.now().keeping(name, old))
 		})
