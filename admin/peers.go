@@ -57,7 +57,7 @@ var peerDescs = []*prometheus.Desc{descPeers, descPeersTaken, descPeersRefused, 
 // refusals are why a request did not become a websocket.
 var refusals = []websocket.Refusal{
 	websocket.ForeignHost, websocket.ForeignPage, websocket.WrongToken, websocket.TooMany, websocket.TooManyOfAddress, websocket.TooManyEarly,
-	websocket.NotUpgraded, websocket.ShuttingDown,
+	websocket.NotUpgraded, websocket.WithBody, websocket.ShuttingDown,
 }
 
 func (s *Server) peerMetrics(put func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string)) {

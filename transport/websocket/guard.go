@@ -30,6 +30,8 @@ const (
 	TooManyEarly     Refusal = "connections that are not authenticated"
 	// NotUpgraded is a request that is no websocket handshake.
 	NotUpgraded Refusal = "handshake"
+	// WithBody is a handshake with a body, which would be taken for the first frames.
+	WithBody Refusal = "body"
 	// ShuttingDown is a server that has ended.
 	ShuttingDown Refusal = "shutdown"
 )
@@ -43,6 +45,7 @@ var said = map[Refusal]struct {
 	ForeignHost:      {http.StatusForbidden, "the request is for the host %q: only localhost, addresses and the names that are listed (listen.hosts) are answered here"},
 	ForeignPage:      {http.StatusForbidden, "the request comes from the web page %q, which may not connect: list its origin (--allow-origin, listen.origins)"},
 	NotUpgraded:      {http.StatusUpgradeRequired, "peers connect here, at %s, by websocket: expected a request with \"Connection: Upgrade\" and \"Upgrade: websocket\""},
+	WithBody:         {http.StatusBadRequest, "expected a handshake without a body: frames come behind the answer"},
 	WrongToken:       {http.StatusUnauthorized, "expected the header \"Authorization: Bearer TOKEN\" with the token of this host, or none"},
 	TooMany:          {http.StatusServiceUnavailable, "there are too many connections"},
 	TooManyOfAddress: {http.StatusTooManyRequests, "there are too many connections from this address"},
@@ -61,7 +64,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, why Refusal) {
 	case NotUpgraded:
 		w.Header().Set("Upgrade", "websocket")
 		text = fmt.Sprintf(text, clip(r.Host+r.URL.Path))
-	case WrongToken, TooMany, TooManyOfAddress, TooManyEarly, ShuttingDown: // said as it is
+	case WithBody, WrongToken, TooMany, TooManyOfAddress, TooManyEarly, ShuttingDown: // said as it is
 	}
 	w.Header().Set("Connection", "close")
 	http.Error(w, text, said[why].status)

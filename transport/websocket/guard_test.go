@@ -1,6 +1,7 @@
 package websocket
 
 import (
+	"bufio"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -148,6 +149,24 @@ func TestServer_namesWhatItRefuses(t *testing.T) {
 			require.Equal(t, "websocket", w.Header().Get("Upgrade"))
 			require.EqualValues(t, 1, s.Counts().Refused[NotUpgraded])
 		}
+	}
+}
+
+// What stands behind a request as its body is nobody's frames.
+func TestServer_refusesAHandshakeWithABody(t *testing.T) {
+	for name, body := range map[string]string{
+		"a length": "Content-Length: 5\r\n\r\nhello", "chunks": "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + body)))
+			require.NoError(t, err)
+			s, w := NewServer(ServerOptions{}, nil), httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			require.Equal(t, http.StatusBadRequest, w.Code)
+			require.Contains(t, w.Body.String(), "expected a handshake without a body")
+			require.EqualValues(t, 1, s.Counts().Refused[WithBody])
+		})
 	}
 }
 

@@ -127,6 +127,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case why != "":
 	case !isHandshake(r):
 		why = NotUpgraded
+	case r.ContentLength != 0: // -1 for one in chunks
+		why = WithBody
 	default:
 		why = s.hold(address, known)
 	}
