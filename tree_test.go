@@ -160,9 +160,30 @@ func TestTree_holdsWhatIsListed(t *testing.T) {
 		} else {
 			isListed = path.Ext(name) != "" || name == "LICENSE"
 		}
-		if !isListed && name[0] != '.' && !strings.Contains(ignored, "\n/"+name+"\n") {
+		if !isListed && name[0] != '.' && !ignores(ignored, e.Name(), e.IsDir()) {
 			t.Errorf("%s: README.md does not say what it is: remove it, or say it there", name)
 		}
+	}
+}
+
+// Whoever has tried the README's commands here can still run the tests.
+func TestIgnores_whatIsNamedAtTheRoot(t *testing.T) {
+	ignored := read(t, ".gitignore")
+	for _, c := range []struct {
+		name  string
+		isDir bool
+		want  bool
+	}{
+		{"airi-host", false, true},
+		{"airi-host.json", false, true},
+		{"try", true, true},
+		{"mine", true, true},
+		{"bin", true, true},
+		{"try", false, false},
+		{"cmd/airi-host", true, false},
+		{"host", false, false},
+	} {
+		require.Equal(t, c.want, ignores(ignored, c.name, c.isDir), c.name)
 	}
 }
 
@@ -279,17 +300,19 @@ func (s source) calls() []string {
 // It passes by what is not committed and what belongs to another module.
 func walk(t *testing.T, visit func(name string)) {
 	t.Helper()
+	ignored := read(t, ".gitignore")
 	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if !d.IsDir() {
-			if d.Type().IsRegular() && isText(d.Name()) && name != ".git" { // a file where it is a linked work tree
+			isGit := name == ".git" // a file where it is a linked work tree
+			if d.Type().IsRegular() && isText(d.Name()) && !isGit && !ignores(ignored, name, false) {
 				visit(filepath.ToSlash(name))
 			}
 			return nil
 		}
-		if slices.Contains([]string{".git", ".task", "bin", "mine", "node_modules"}, d.Name()) {
+		if slices.Contains([]string{".git", "node_modules"}, d.Name()) || ignores(ignored, filepath.ToSlash(name), true) {
 			return filepath.SkipDir
 		}
 		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && name != "." {
@@ -297,6 +320,14 @@ func walk(t *testing.T, visit func(name string)) {
 		}
 		return nil
 	}))
+}
+
+// ignores tells whether a .gitignore names a file or folder as one of the root's.
+func ignores(gitignore, name string, isDir bool) bool {
+	if isDir {
+		name += "/"
+	}
+	return strings.Contains(gitignore, "\n/"+name+"\n")
 }
 
 func isText(base string) bool {
