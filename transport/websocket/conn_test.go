@@ -2,8 +2,11 @@ package websocket
 
 import (
 	"net"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/gobwas/ws"
 	"github.com/stretchr/testify/require"
 
 	"github.com/airi-host/airi-host/transport"
@@ -39,4 +42,43 @@ func TestConn_mayEndBeforeItHasBegun(t *testing.T) {
 	<-c.Done()
 	require.ErrorIs(t, c.reason(), transport.ErrClosed)
 	require.Nil(t, c.timer)
+}
+
+// hearsOut is a socket that can be closed by halves, and tells when it is read after that.
+type hearsOut struct {
+	net.Conn
+	half    atomic.Bool
+	hearing chan struct{}
+}
+
+func (h *hearsOut) CloseWrite() error {
+	h.half.Store(true)
+	return nil
+}
+
+func (h *hearsOut) Read(p []byte) (int, error) {
+	if h.half.Load() {
+		close(h.hearing)
+	}
+	return h.Conn.Read(p)
+}
+
+// While a peer that stays is heard out, its receiver is told of the end and goes on.
+func TestRecv_waitsNotForAPeerThatIsHeardOut(t *testing.T) {
+	const closeTime = 2 * time.Second
+	near, far := net.Pipe()
+	socket := &hearsOut{Conn: near, hearing: make(chan struct{})}
+	c := newConn(socket, nil, new(Options{CloseTime: closeTime}.resolved()), false, true)
+	c.start()
+	began := time.Now()
+	require.NoError(t, c.Close())
+	f, err := readFrame(far)
+	require.NoError(t, err)
+	require.Equal(t, ws.OpClose, f.Header.OpCode)
+	<-socket.hearing
+	_, err = c.Recv()
+	require.ErrorIs(t, err, transport.ErrClosed)
+	require.Less(t, time.Since(began), closeTime)
+	require.NoError(t, far.Close())
+	<-c.Done()
 }

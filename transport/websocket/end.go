@@ -220,9 +220,9 @@ func (c *Conn) finish() {
 	}
 	// To close a socket while bytes wait to be read resets it, and what was written last
 	// is lost: the peer is heard out first.
-	c.reading.Lock()
-	defer c.reading.Unlock()
+	c.reading.Lock() // the receiver has left then; who comes later is told of the end, and does not wait
 	_ = c.net.SetReadDeadline(c.closeBy)
+	c.reading.Unlock()
 	rest := make([]byte, 4<<10)
 	for {
 		if _, err := c.net.Read(rest); err != nil {
