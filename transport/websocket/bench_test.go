@@ -1,9 +1,7 @@
 package websocket
 
 import (
-	"context"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,35 +12,11 @@ import (
 
 // The comparison with libraries, and idle peers, are in tools/bench/websockets.
 
-func benchHost(b *testing.B) *host {
-	b.Helper()
-	h := newHost(ServerOptions{})
-	web := httptest.NewServer(h.Server)
-	h.url = "ws" + strings.TrimPrefix(web.URL, "http")
-	b.Cleanup(func() {
-		require.NoError(b, h.Shutdown(context.Background()))
-		web.Close()
-		for _, c := range h.dialled {
-			<-c.Done()
-		}
-	})
-	return h
-}
-
-func (h *host) benchPair(b *testing.B) (host, peer *Conn) {
-	b.Helper()
-	peer, err := Dial(b.Context(), h.url, DialOptions{})
-	require.NoError(b, err)
-	h.dialled = append(h.dialled, peer)
-	b.Cleanup(func() { _ = peer.Close() })
-	return <-h.accepted, peer
-}
-
 // BenchmarkConn_echo is one record there and back, both ends in this process.
 func BenchmarkConn_echo(b *testing.B) {
 	for _, size := range []int{200, 64 << 10} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			c, peer := benchHost(b).benchPair(b)
+			c, peer := startHost(b, ServerOptions{}).pair(b, DialOptions{})
 			go func() {
 				for {
 					record, err := c.Recv()
@@ -68,11 +42,11 @@ func BenchmarkConn_toMany(b *testing.B) {
 	for _, gathered := range []int{1, 64} {
 		b.Run(fmt.Sprint(gathered), func(b *testing.B) {
 			const many = 100
-			h := benchHost(b)
+			h := startHost(b, ServerOptions{})
 			var ends []*Conn
 			got := make(chan struct{}, 1<<16)
 			for range many {
-				c, peer := h.benchPair(b)
+				c, peer := h.pair(b, DialOptions{})
 				ends = append(ends, c)
 				go func() {
 					for {

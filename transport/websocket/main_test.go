@@ -25,13 +25,13 @@ type host struct {
 
 // startHost accepts on loopback until the test ends. A connection is served until it
 // has ended; who receives from it is the test's to say.
-func startHost(t *testing.T, o ServerOptions) *host {
-	t.Helper()
+func startHost(tb testing.TB, o ServerOptions) *host {
+	tb.Helper()
 	h := newHost(o)
 	web := httptest.NewServer(h.Server)
 	h.url = "ws" + strings.TrimPrefix(web.URL, "http")
-	t.Cleanup(func() {
-		require.NoError(t, h.Shutdown(context.Background()))
+	tb.Cleanup(func() {
+		require.NoError(tb, h.Shutdown(context.Background()))
 		web.Close()
 		for _, c := range h.dialled {
 			<-c.Done()
@@ -50,19 +50,19 @@ func newHost(o ServerOptions) *host {
 }
 
 // dial connects to the host.
-func (h *host) dial(t *testing.T, o DialOptions) *Conn {
-	t.Helper()
-	c, err := Dial(t.Context(), h.url, o)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
+func (h *host) dial(tb testing.TB, o DialOptions) *Conn {
+	tb.Helper()
+	c, err := Dial(tb.Context(), h.url, o)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = c.Close() })
 	h.dialled = append(h.dialled, c)
 	return c
 }
 
 // pair is both ends of a new connection, the host's first.
-func (h *host) pair(t *testing.T, o DialOptions) (host, peer *Conn) {
-	t.Helper()
-	peer = h.dial(t, o)
+func (h *host) pair(tb testing.TB, o DialOptions) (host, peer *Conn) {
+	tb.Helper()
+	peer = h.dial(tb, o)
 	return <-h.accepted, peer
 }
 
