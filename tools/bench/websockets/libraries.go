@@ -13,6 +13,7 @@ import (
 	gorilla "github.com/gorilla/websocket"
 	"github.com/lxzan/gws"
 
+	"github.com/airi-host/airi-host/tools/bench/relay"
 	host "github.com/airi-host/airi-host/transport/websocket"
 )
 
@@ -26,7 +27,7 @@ var libraries = map[string]func(*crowd) http.Handler{
 // crowd are the receivers.
 type crowd struct {
 	mu  sync.Mutex
-	all []*queue
+	all []*relay.Queue
 }
 
 // add makes a peer a receiver if its path says so.
@@ -34,7 +35,7 @@ func (c *crowd) add(r *http.Request, write func([]byte) error) {
 	if strings.HasSuffix(r.URL.Path, "/receiver") {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.all = append(c.all, &queue{write: write})
+		c.all = append(c.all, relay.NewQueue(write))
 	}
 }
 
@@ -44,45 +45,7 @@ func (c *crowd) send(record []byte) {
 	all := c.all
 	c.mu.Unlock()
 	for _, q := range all {
-		q.push(record)
-	}
-}
-
-// queue is what waits for one peer.
-type queue struct {
-	write   func([]byte) error
-	mu      sync.Mutex
-	waiting [][]byte
-	busy    bool
-}
-
-func (q *queue) push(record []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.waiting) >= 4096 {
-		return
-	}
-	q.waiting = append(q.waiting, record)
-	if !q.busy {
-		q.busy = true
-		go q.drain()
-	}
-}
-
-func (q *queue) drain() {
-	for {
-		q.mu.Lock()
-		batch := q.waiting
-		q.waiting, q.busy = nil, len(batch) > 0
-		q.mu.Unlock()
-		if len(batch) == 0 {
-			return
-		}
-		for _, record := range batch {
-			if q.write(record) != nil {
-				return
-			}
-		}
+		q.Push(record)
 	}
 }
 
