@@ -111,9 +111,10 @@ func dialFailed(address, said string, err error) error {
 	return fmt.Errorf("connect to %s: %w", address, err)
 }
 
-// excerpt is the beginning of what an answer says below its header.
+// excerpt is the beginning of what an answer says below its header. Of an endless header no
+// more than maxHeader is read.
 func excerpt(answer io.Reader) string {
-	response, err := http.ReadResponse(bufio.NewReader(answer), nil)
+	response, err := http.ReadResponse(bufio.NewReader(io.LimitReader(answer, maxHeader)), nil)
 	if err != nil {
 		return ""
 	}

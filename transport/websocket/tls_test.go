@@ -135,6 +135,13 @@ func TestDial_saysWhatIsWrong(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// Of a server that refuses in endless words little is read.
+func TestDial_readsLittleOfARefusal(t *testing.T) {
+	words := strings.NewReader(strings.Repeat("A: b\r\n", maxHeader))
+	require.Empty(t, excerpt(io.MultiReader(strings.NewReader("HTTP/1.1 503 No\r\n"), words)))
+	require.LessOrEqual(t, int(words.Size())-words.Len(), maxHeader)
+}
+
 // TLS would wait five seconds for who does not read its farewell.
 func TestClose_isOverWithinCloseTimeOverTLS(t *testing.T) {
 	server, client := certificate()
