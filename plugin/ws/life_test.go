@@ -18,6 +18,7 @@ import (
 func TestServe_leavesHooksThatGoOn(t *testing.T) {
 	// stuck returns a hook's work, which goes on until the test is over.
 	stuck := func(t *testing.T) (work func()) {
+		t.Helper()
 		free := make(chan struct{})
 		t.Cleanup(func() { close(free) })
 		return func() { <-free }
