@@ -99,6 +99,7 @@ func (s *Server) attach(kind protocol.RouteKind, open opener) handler {
 		defer s.serving.Done()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
+		defer context.AfterFunc(admitted(r), cancel)()
 		plugin := r.PathValue("name")
 		route, err := open(ctx, actors.RouteRequest{Plugin: plugin, Params: asked.Params, Scope: asked.Scope, Trace: asked.Trace})
 		s.tellAttached(kind, plugin, asked.Scope, err)

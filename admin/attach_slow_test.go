@@ -112,7 +112,7 @@ func (l *oneConn) Close() error {
 func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
 
 // attachTo serves a route of a test, and returns a connection that is attached to it.
-func attachTo(t *testing.T, r *running, f *flood) (*Server, net.Conn) {
+func attachTo(t *testing.T, r *running, f *flood, g Guard) (*Server, net.Conn) {
 	t.Helper()
 	s := New(r.host, Options{})
 	s.mux = s.answering(s.attach(protocol.RoutePTY, func(ctx context.Context, _ actors.RouteRequest) (route, error) {
@@ -125,7 +125,7 @@ func attachTo(t *testing.T, r *running, f *flood) (*Server, net.Conn) {
 	near, conn := net.Pipe() // it holds nothing of what is not read
 	l := &oneConn{conns: make(chan net.Conn, 1)}
 	l.conns <- near
-	s.Serve(l, current(Guard{}))
+	s.Serve(l, current(g))
 	t.Cleanup(func() { _ = conn.Close() })
 	_, err := io.WriteString(conn, strings.Join([]string{
 		"POST /api/v1/plugins/porter/pty HTTP/1.1", "Host: localhost", "Content-Type: application/json", "Connection: Upgrade",
@@ -136,7 +136,7 @@ func attachTo(t *testing.T, r *running, f *flood) (*Server, net.Conn) {
 }
 
 func TestServer_shutdownTellsWhoeverIsAttached(t *testing.T) {
-	s, conn := attachTo(t, start(t, Options{}), newFlood())
+	s, conn := attachTo(t, start(t, Options{}), newFlood(), Guard{})
 	from := bufio.NewReader(conn)
 	answer, err := http.ReadResponse(from, nil)
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestServer_shutdownTellsWhoeverIsAttached(t *testing.T) {
 // A shutdown waits for nobody longer than it may.
 func TestServer_shutdownBreaksOffWhoeverIsAttachedAndReadsNothing(t *testing.T) {
 	f := newFlood()
-	s, conn := attachTo(t, start(t, Options{}), f)
+	s, conn := attachTo(t, start(t, Options{}), f, Guard{})
 	_, err := io.ReadFull(conn, make([]byte, 32)) // it is attached
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

@@ -119,7 +119,7 @@ func gap(b *bytes.Buffer, missed uint64) {
 	}
 }
 
-// follow writes what comes through a feed until it ends, or its reader goes.
+// follow writes what comes through a feed until it ends, its reader goes, or is expelled.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request, f *feed) error {
 	// A follower may read as late as it likes: what waits for it is bounded.
 	to := http.NewResponseController(w)
@@ -127,7 +127,8 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, f *feed) error {
 	if err := to.Flush(); err != nil {   // the head: it listens by now
 		return err
 	}
-	for {
+	admits := admitted(r)
+	for admits.Err() == nil {
 		text, ended := f.take()
 		if len(text) > 0 {
 			if _, err := w.Write(text); err != nil {
@@ -143,10 +144,12 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, f *feed) error {
 		}
 		select {
 		case <-f.wake:
+		case <-admits.Done():
 		case <-r.Context().Done():
 			return context.Cause(r.Context())
 		}
 	}
+	return nil
 }
 
 // followers are the feeds of those who follow.

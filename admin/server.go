@@ -140,7 +140,10 @@ type Server struct {
 	attends context.Context
 	detach  context.CancelFunc
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// admits ends with what those who stay were let in by, a guard's listeners.
+	admits  context.Context
+	expel   context.CancelFunc
 	servers []*http.Server
 	limited []*limited
 	down    bool

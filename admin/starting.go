@@ -23,6 +23,7 @@ func Starting(limits Limits, log *slog.Logger) *Server {
 	s.followers.limits, s.followers.feeds = s.limits, map[*feed]bool{}
 	s.alive, s.end = context.WithCancel(context.Background())
 	s.attends, s.detach = context.WithCancel(context.Background())
+	s.admits, s.expel = context.WithCancel(context.Background())
 	return s
 }
 
@@ -36,8 +37,10 @@ func (s *Server) handler(g Guard) http.Handler {
 			before.ServeHTTP(w, r)
 		case s.upgrades(g, r):
 			s.opts.Websockets.ServeHTTP(leaver{w}, r)
-		default:
+		case g.isOpenToAll():
 			after().ServeHTTP(w, r)
+		default:
+			after().ServeHTTP(w, s.admit(r))
 		}
 	})
 }

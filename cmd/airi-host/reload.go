@@ -57,8 +57,8 @@ func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 		return report, nil
 	}
 	otherToken := r.f.guards.Swap(&guard).Token != guard.Token
-	if otherToken && r.h.gateway != nil && guard.Token != "" {
-		r.h.gateway.Expel("the host has another token now") // each was let in by the one that was
+	if otherToken && guard.Token != "" {
+		r.expel()
 	}
 	before, granted := r.inForce(), r.granted()
 	r.apply(old, next)
@@ -69,6 +69,14 @@ func (r *reloader) reread(ctx context.Context) (admin.SettingsReload, error) {
 	}
 	r.keep(report)
 	return report, nil
+}
+
+// expel ends what stays open of those whom another token let in.
+func (r *reloader) expel() {
+	r.f.server.Expel()
+	if r.h.gateway != nil {
+		r.h.gateway.Expel("the host has another token now")
+	}
 }
 
 // read reads settings and all that they name and that can be wrong.

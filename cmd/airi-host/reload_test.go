@@ -166,10 +166,19 @@ func TestRun_takesAnotherToken(t *testing.T) {
 	}
 	peer, err := dial("a")
 	require.NoError(t, err)
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/api/v1/events?follow=true", nil)
+	require.NoError(t, err)
+	ask.Header.Set("Authorization", "Bearer "+strings.Repeat("a", leastToken))
+	follower, err := http.DefaultClient.Do(ask)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, follower.StatusCode)
 	write("b")
 	reload("listen.token: applied: there is another one in the same place")
-	late := time.AfterFunc(patience, func() { _ = peer.Close() })
+	late := time.AfterFunc(patience, func() { _, _ = peer.Close(), follower.Body.Close() })
 	defer late.Stop()
+	_, err = io.Copy(io.Discard, follower.Body)
+	require.NoError(t, err, "whoever follows is told that it is over")
+	require.NoError(t, follower.Body.Close())
 	for err == nil {
 		_, err = peer.Recv()
 	}
