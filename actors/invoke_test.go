@@ -172,7 +172,7 @@ func TestInvoke_whatCannotBeCalled(t *testing.T) {
 			{protocol.Call{Key: "tool:none"}, protocol.CodeNotFound, "nobody offers tool:none"},
 			{protocol.Call{Key: "tool:a", Plugin: "b"}, protocol.CodeNotFound, "plugin b does not offer tool:a"},
 			{protocol.Call{Key: "tool:a", Plugin: "nobody"}, protocol.CodeNotFound, "plugin nobody does not offer tool:a"},
-			{protocol.Call{Key: "tool:a", Plugin: "a", Instance: "i"}, protocol.CodeNotFound, "plugin a does not offer tool:a"},
+			{protocol.Call{Key: "tool:a", Plugin: "a", Instance: "i"}, protocol.CodeNotFound, "plugin a, instance i does not offer tool:a"},
 			{protocol.Call{Key: "cap:host"}, protocol.CodeInvalid, "plugin airi-host: cap:host of the host can be awaited, not called"},
 			{
 				protocol.Call{Key: "data:x"},

@@ -168,7 +168,7 @@ func (h *Host) notFound(err error, c *protocol.Call) error {
 		return e
 	}
 	if c.Plugin != "" {
-		e.Message = fmt.Sprintf("plugin %s does not offer %s", c.Plugin, c.Key)
+		e.Message = fmt.Sprintf("%s does not offer %s", capability.Owner{Plugin: c.Plugin, Instance: c.Instance}, c.Key)
 	}
 	if absent != "" {
 		e.Message += ": " + absent

@@ -100,8 +100,23 @@ func explain(err error, key string, offers func() []capability.Offer) error {
 	case protocol.CodeOf(err) != protocol.CodeNotFound:
 		return err
 	}
-	keys := invocable(offers())
-	return fmt.Errorf("%w%s", err, suggestion(key, keys, "there are"))
+	all := offers()
+	if others := offering(all, key); len(others) > 0 {
+		return fmt.Errorf("%w; who offers it: %s", err, listed(others))
+	}
+	return fmt.Errorf("%w%s", err, suggestion(key, invocable(all), "there are"))
+}
+
+// offering names those who can be called by the key.
+func offering(offers []capability.Offer, key string) []string {
+	var names []string
+	for _, o := range offers {
+		if string(o.Key) == key && o.Invocable && o.State == lifecycle.CapReady {
+			names = append(names, offererOf(o))
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // explainFailure is explain for what has no key: what has failed is told where the words are

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/airi-host/airi-host/actors"
 	"github.com/airi-host/airi-host/admin"
 	"github.com/airi-host/airi-host/capability"
 )
@@ -64,15 +65,16 @@ func (c *cli) printOffers(list []capability.Offer) {
 		if c.json() {
 			c.encodeAs("offer", o)
 		}
-		owner := o.Owner.Plugin
-		if o.Owner.Instance != "" {
-			owner += "/" + o.Owner.Instance
-		}
 		note := o.Description
 		if !o.Invocable && o.Owner != capability.HostOwner { // what the host offers is answered by its services
 			note = sentence("cannot be called", note)
 		}
-		rows = append(rows, []string{string(o.Key), owner, string(o.State), sentence(o.Reason, note)})
+		rows = append(rows, []string{string(o.Key), offererOf(o), string(o.State), sentence(o.Reason, note)})
 	}
 	c.table(rows)
+}
+
+// offererOf is who offers it, as ps calls sessions.
+func offererOf(o capability.Offer) string {
+	return calledOf(actors.SessionInfo{Plugin: o.Owner.Plugin, Instance: o.Owner.Instance})
 }
