@@ -82,8 +82,12 @@ func (m *module) connect(ctx context.Context) {
 	}
 }
 
-// isFinal tells of a refusal that will be the same next time: of a token, or of who may come.
+// isFinal tells of what will be the same next time: a refusal of a token or of who may come,
+// or an address that is none.
 func isFinal(err error) bool {
+	if errors.Is(err, websocket.ErrAddress) {
+		return true
+	}
 	var refused *websocket.RefusedError
 	return errors.As(err, &refused) && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden)
 }

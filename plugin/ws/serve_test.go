@@ -344,6 +344,7 @@ func TestServe_triesAsOftenAsItIsTold(t *testing.T) {
 	err := ws.Serve(t.Context(), greeter(), ws.Options{URL: "ws://127.0.0.1:1/ws", FirstPause: time.Millisecond, Tries: 3})
 	require.ErrorContains(t, err, "3 connections came to nothing")
 	require.ErrorContains(t, ws.Serve(t.Context(), greeter(), ws.Options{}), "ws.Options.URL: expected")
+	require.ErrorContains(t, ws.Serve(t.Context(), greeter(), ws.Options{URL: "http://127.0.0.1:1/ws"}), "is no address of a websocket")
 }
 
 func TestServe_takesConfigurations(t *testing.T) {

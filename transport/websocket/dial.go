@@ -34,6 +34,9 @@ type DialOptions struct {
 	TLS *tls.Config
 }
 
+// ErrAddress tells that an address is none of a websocket, whatever is there.
+var ErrAddress = errors.New("no address of a websocket")
+
 // Dial connects to an address, ws://HOST:PORT/PATH or wss:. Whoever calls it owns the
 // connection, receives from it, and closes it.
 func Dial(ctx context.Context, address string, o DialOptions) (*Conn, error) {
@@ -41,7 +44,7 @@ func Dial(ctx context.Context, address string, o DialOptions) (*Conn, error) {
 	number(&o.Timeout, DefaultDialTime)
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" {
-		return nil, fmt.Errorf("%q is no address of a websocket: expected one such as ws://localhost:6121/ws", address)
+		return nil, fmt.Errorf("%q is %w: expected one such as ws://localhost:6121/ws", address, ErrAddress)
 	}
 	var said string
 	dialer := ws.Dialer{
