@@ -91,8 +91,16 @@ func (c *cli) writeNew(name string, opts newOptions) error {
 	if c.json() {
 		c.encode(line)
 	}
-	c.say("call it: airi-host call tool:%s-greet '{\"name\":\"Ada\"}' --dir %s", name, printable(dir))
+	c.say("call it: airi-host call tool:%s-greet '{\"name\":\"Ada\"}' --dir %s", name, word(printable(dir)))
 	return nil
+}
+
+// word writes a directory as one word of a shell's.
+func word(dir string) string {
+	if !strings.ContainsAny(dir, " '\"\\$`&|;<>()*?[]#~!{}") {
+		return dir
+	}
+	return "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
 }
 
 const sdkModule = "github.com/airi-host/airi-host"
