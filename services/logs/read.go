@@ -128,19 +128,33 @@ func openAll(path string) (files []*os.File, err error) {
 	}
 }
 
+// openOnce opens the files in the order of their numbers. They may be moved meanwhile, the
+// oldest first, each to the next number: so one may be missing while there is a next, and one
+// that was opened may come again.
 func openOnce(path string) (files []*os.File, err error) {
+	var opened []os.FileInfo
 	for i := 0; ; i++ {
 		f, err := os.Open(numberedName(path, i))
 		switch {
 		case err == nil:
-			files = append(files, f)
-		case errors.Is(err, fs.ErrNotExist) && i == 0: // it may just have been moved
+			info, err := f.Stat()
+			if err != nil || slices.ContainsFunc(opened, func(one os.FileInfo) bool { return os.SameFile(one, info) }) {
+				_ = f.Close()
+				break
+			}
+			files, opened = append(files, f), append(opened, info)
+		case errors.Is(err, fs.ErrNotExist) && (i == 0 || isThere(numberedName(path, i+1))): // it is being moved
 		case errors.Is(err, fs.ErrNotExist):
 			return files, nil
 		default:
 			return files, err
 		}
 	}
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // still tells whether the first of the files is still the newest.

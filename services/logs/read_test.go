@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,6 +77,43 @@ func TestRead_whateverIsInAFile(t *testing.T) {
 }
 
 // Whoever reads while files are rotated sees nothing twice.
+// What is read amid a rotation is in order, once, and all.
+func TestRead_amidARotation(t *testing.T) {
+	line := func(n int) string {
+		return fmt.Sprintf(`{"time":"2026-11-30T10:00:%02dZ","level":"INFO","plugin":"a","message":"%d"}`+"\n", n, n)
+	}
+	for name, row := range map[string]struct {
+		files []int  // the number that each file has; the oldest has the first line
+		again [2]int // a file that is at two numbers: so it looks to who opens one after the other
+		want  string
+	}{
+		"before":                   {[]int{2, 1, 0}, [2]int{}, "0 1 2"},
+		"the oldest was moved":     {[]int{3, 1, 0}, [2]int{}, "0 1 2"},
+		"two were moved":           {[]int{3, 2, 0}, [2]int{}, "0 1 2"},
+		"the newest was moved":     {[]int{3, 2, 1}, [2]int{}, "0 1 2"},
+		"one was moved when open":  {[]int{3, 1, 0}, [2]int{1, 2}, "0 1 2"},
+		"the newest, when open":    {[]int{3, 2, 0}, [2]int{0, 1}, "0 1 2"},
+		"nothing but an older one": {[]int{1}, [2]int{}, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), baseName("a")+ending)
+			for n, number := range row.files {
+				require.NoError(t, os.WriteFile(numberedName(path, number), []byte(line(n)), 0o600))
+			}
+			if row.again != [2]int{} {
+				require.NoError(t, os.Link(numberedName(path, row.again[0]), numberedName(path, row.again[1])))
+			}
+			all, err := Read(filepath.Dir(path), "a", Query{})
+			require.NoError(t, err)
+			var texts []string
+			for _, r := range all {
+				texts = append(texts, r.Message)
+			}
+			require.Equal(t, row.want, strings.Join(texts, " "))
+		})
+	}
+}
+
 func TestRead_whileFilesAreRotated(t *testing.T) {
 	dir := t.TempDir()
 	b := openBench(t, dir, Options{MaxBytes: 2000, Files: 50})
